@@ -1,0 +1,82 @@
+/* The string pool of a trace: every name is kept once and known by a number. */
+#include "trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct fw_string *entry(const struct fw_strings *pool, uint32_t id)
+{
+	return (const struct fw_string *)pool->entries.data + id;
+}
+
+/* The slot that holds the string, or the free one where it belongs. */
+static size_t find_slot(const struct fw_strings *pool, const char *text, size_t len, uint32_t hash)
+{
+	size_t mask = pool->slot_cap - 1, i = hash & mask;
+
+	for (; pool->slots[i]; i = (i + 1) & mask) {
+		const struct fw_string *s = entry(pool, pool->slots[i] - 1);
+
+		if (s->hash == hash && s->len == len && !memcmp(s->text, text, len))
+			break;
+	}
+	return i;
+}
+
+static bool grow_slots(struct fw_strings *pool)
+{
+	size_t cap = pool->slot_cap ? pool->slot_cap * 2 : 1024;
+	uint32_t *slots = calloc(cap, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (size_t id = 0; id < pool->entries.len; id++) {
+		size_t i = entry(pool, (uint32_t)id)->hash & (cap - 1);
+
+		while (slots[i])
+			i = (i + 1) & (cap - 1);
+		slots[i] = (uint32_t)id + 1;
+	}
+	free(pool->slots);
+	pool->slots = slots;
+	pool->slot_cap = cap;
+	return true;
+}
+
+static bool add(struct fw_strings *pool, size_t slot, const char *text, size_t len, uint32_t hash)
+{
+	char *copy = fw_arena_strndup(&pool->arena, text, len);
+	struct fw_string *s = copy ? fw_vec_push(&pool->entries) : NULL;
+
+	if (!s)
+		return false;
+	*s = (struct fw_string){ .text = copy, .len = (uint32_t)len, .hash = hash };
+	pool->slots[slot] = (uint32_t)pool->entries.len;
+	return true;
+}
+
+uint32_t fw_trace_intern(struct fw_trace *trace, const char *text, size_t len, bool *failed)
+{
+	struct fw_strings *pool = &trace->strings;
+	uint32_t hash = (uint32_t)fw_hash_bytes(text, len);
+	size_t i;
+
+	if (len >= UINT32_MAX || pool->entries.len >= FW_NONE - 1 ||
+	    (pool->entries.len * 2 >= pool->slot_cap && !grow_slots(pool))) {
+		if (failed)
+			*failed = true;
+		return 0;
+	}
+	i = find_slot(pool, text, len, hash);
+	if (!pool->slots[i] && !add(pool, i, text, len, hash)) {
+		if (failed)
+			*failed = true;
+		return 0;
+	}
+	return pool->slots[i] - 1;
+}
+
+const char *fw_trace_text(const struct fw_trace *trace, uint32_t id)
+{
+	return entry(&trace->strings, id)->text;
+}
