@@ -1,0 +1,34 @@
+#ifndef FW_LEDGER_COST_H
+#define FW_LEDGER_COST_H
+/*
+ * What a blocking call cost, and the most that removing something can gain (design contract, ledger
+ * section). Costs are counterfactual and may overlap between findings: never add them up.
+ */
+#include "ledger/ledger.h"
+
+/*
+ * Cost of a set of calls on a device inside its window, in ns: for a synchronisation the idle time
+ * from the end of the last operation it waited for to the start of the first operation that its
+ * process launches after it returns, without what `input`, `blocking-copy` and `alloc` own; for a
+ * blocking copy the same, minus `input` and `alloc`, plus its own exposed copy time. Overlapping
+ * stretches count once. costs[i] (may be NULL) receives the cost of calls[i] alone.
+ */
+int64_t fw_cost_of_calls(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
+			 const uint32_t *calls, size_t count, int64_t *costs);
+
+/* What a finding would take away, for its bound. */
+enum fw_bound_kind {
+	FW_BOUND_CALLS, /* host calls: syncs (their blocked span), copies (the calls and their own copy time) */
+	FW_BOUND_INPUT, /* the loader waits */
+	FW_BOUND_HOST   /* idle time itself: launches, operators, Python; only gpu_busy bounds it */
+};
+
+/*
+ * at_most_ns = min(cost, W - max(gpu_busy, host_other)); gpu_busy without the copies of `calls`;
+ * host_other: time in which any thread that launches at least 1 % of the operations does something
+ * other than this finding's own spans, unrecorded host time counting as busy. Never below 0.
+ */
+int64_t fw_bound(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
+		 enum fw_bound_kind kind, const uint32_t *calls, size_t count, int64_t cost_ns);
+
+#endif

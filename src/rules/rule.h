@@ -1,0 +1,79 @@
+#ifndef FW_RULES_RULE_H
+#define FW_RULES_RULE_H
+/* Ledger in, findings out. One file a rule, one line in rules.def, one page in docs/rules/. */
+#include "ledger/cost.h"
+#include "ledger/ledger.h"
+
+struct fw_evidence {
+	const char *label; /* "synchronisation calls in the window" */
+	const char *value; /* formatted, with its unit */
+	const char *place; /* where: name of the call, kernel, operator, loader; NULL: nowhere in particular */
+};
+
+struct fw_change {
+	const char *text;    /* what to change, one or two sentences */
+	const char *pytorch; /* snippet to paste; NULL: none */
+	const char *cuda;    /* the same in CUDA C; NULL: none */
+	const char *when;    /* the condition under which it helps */
+};
+
+struct fw_prediction {
+	int64_t low_ns, best_ns, high_ns; /* time saved */
+	const char *assumption;
+};
+
+struct fw_finding {
+	const char *id; /* the rule's */
+	uint32_t device; /* index into ledger->devices; FW_NONE: the whole trace */
+	const char *title;
+	int64_t cost_ns;    /* -1: unknown */
+	double share;       /* of the window, 0..1; < 0: unknown */
+	int64_t at_most_ns; /* upper bound of the gain; -1: unknown */
+	struct fw_vec evidence; /* struct fw_evidence */
+	struct fw_vec changes;  /* struct fw_change */
+	const struct fw_prediction *prediction; /* NULL: none, and no_prediction says why */
+	const char *no_prediction;
+	uint32_t blind_spots; /* bits 1 << enum fw_blind_spot that weaken it */
+};
+
+struct fw_findings {
+	struct fw_arena arena; /* owns every string of the findings */
+	struct fw_vec list;    /* struct fw_finding */
+	struct fw_vec unable;  /* struct fw_unable: rules that could not look */
+	bool failed;           /* memory ran out while filling */
+};
+
+/* A rule that lacks a record it needs: "could not look" is never "no problem". */
+struct fw_unable {
+	const char *id;
+	const char *lacks;   /* which record */
+	const char *capture; /* how to capture it */
+};
+
+struct fw_rule {
+	const char *id;      /* kebab-case, stable: "input-bound" */
+	const char *summary; /* one line for `fullwarp rules` and the docs */
+	/* Looks at one device and adds what it finds. Adds nothing: no finding. */
+	void (*look)(const struct fw_ledger *ledger, size_t device, struct fw_findings *findings);
+};
+
+/* Every rule, in the order of rules.def; static storage. */
+const struct fw_rule *const *fw_rules(size_t *count);
+
+/* Runs every rule on every device; findings ranked by cost. Release with fw_findings_release. */
+fw_status fw_findings_build(const struct fw_ledger *ledger, struct fw_findings *findings,
+			    struct fw_error *err);
+void fw_findings_release(struct fw_findings *findings);
+
+/* For rules: a new finding with id, device and title set; NULL when memory is out. */
+struct fw_finding *fw_finding_add(struct fw_findings *findings, const struct fw_rule *rule,
+				  size_t device, const char *title);
+void fw_finding_evidence(struct fw_findings *findings, struct fw_finding *finding,
+			 const char *place, const char *label, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+void fw_finding_change(struct fw_findings *findings, struct fw_finding *finding,
+		       const struct fw_change *change);
+void fw_findings_unable(struct fw_findings *findings, const struct fw_rule *rule, const char *lacks,
+			const char *capture);
+
+#endif
