@@ -13,7 +13,10 @@ struct fw_vec {
 	size_t len, cap, size;
 };
 
-#define FW_VEC(type) { .size = sizeof(type) }
+#define FW_VEC(type)                                                                               \
+	{                                                                                          \
+		.size = sizeof(type)                                                               \
+	}
 
 /* Space for one more element, zeroed, already counted; NULL when memory is out. */
 void *fw_vec_push(struct fw_vec *vec);

@@ -20,7 +20,8 @@ struct fw_device_totals {
 	int64_t gpu_busy_ns; /* union of all operations */
 	int64_t span_ns;     /* last end - first start */
 	int64_t longest_gap_ns;
-	int64_t syncs, sync_ns; /* host calls named ...Synchronize of the device's file, each once by correlation id */
+	/* Host calls named ...Synchronize of the device's file, each once by correlation id. */
+	int64_t syncs, sync_ns;
 };
 
 /* Copies of one kind, e.g. "HtoD (Pageable -> Device)". */
@@ -31,11 +32,11 @@ struct fw_copy_total {
 };
 
 enum fw_window_source {
-	FW_WINDOW_ALL,       /* --all */
-	FW_WINDOW_USER,      /* --window */
-	FW_WINDOW_STEPS,     /* steady annotated steps */
-	FW_WINDOW_PATTERN,   /* steady repetitions of the kernel sequence */
-	FW_WINDOW_FALLBACK   /* fewer than 3 steps found: the whole trace, and the report says so */
+	FW_WINDOW_ALL,     /* --all */
+	FW_WINDOW_USER,    /* --window */
+	FW_WINDOW_STEPS,   /* steady annotated steps */
+	FW_WINDOW_PATTERN, /* steady repetitions of the kernel sequence */
+	FW_WINDOW_FALLBACK /* fewer than 3 steps found: the whole trace, and the report says so */
 };
 
 struct fw_window {
@@ -69,8 +70,8 @@ struct fw_kernel_row {
 	uint32_t name, shape; /* shape FW_NONE: unknown */
 	int64_t count, total_ns;
 	int64_t min_ns, max_ns;
-	double occupancy; /* theoretical, 0..1; < 0: unknown */
-	uint32_t limiters; /* bits of enum fw_limiter (fullwarp/occupancy.h); 0: unknown */
+	double occupancy;      /* theoretical, 0..1; < 0: unknown */
+	uint32_t limiters;     /* bits of enum fw_limiter (fullwarp/occupancy.h); 0: unknown */
 	int32_t blocks_per_sm; /* -1: unknown */
 	double waves;          /* grid blocks / (SMs x blocks a SM); < 0: unknown */
 	enum fw_fill fill;     /* where most of its time went */
@@ -99,7 +100,7 @@ struct fw_ledger {
 	struct fw_device_ledger *devices; /* only those with operations */
 	size_t device_count;
 	const uint32_t *call_of_op; /* for each operation its launch call, or FW_NONE */
-	const uint32_t *nth_of_op;  /* its place among the call's operations on its device, from 0 */
+	const uint32_t *nth_of_op; /* its place among the call's operations on its device, from 0 */
 	struct fw_ledger_private *private;
 };
 
@@ -111,7 +112,8 @@ void fw_ledger_destroy(struct fw_ledger *ledger);
 /* How a host call counts in the ledger's order of causes: sync, blocking-copy, one-time, alloc or api. */
 enum fw_class fw_ledger_call_class(const struct fw_ledger *ledger, uint32_t call);
 
-const char *fw_fill_id(enum fw_fill fill);   /* "grid-limited", "tail", "occupancy", "full", "unknown" */
+/* "grid-limited", "tail", "occupancy", "full", "unknown" */
+const char *fw_fill_id(enum fw_fill fill);
 const char *fw_fill_text(enum fw_fill fill); /* one line of explanation */
 
 #endif

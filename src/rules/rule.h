@@ -7,7 +7,7 @@
 struct fw_evidence {
 	const char *label; /* "synchronisation calls in the window" */
 	const char *value; /* formatted, with its unit */
-	const char *place; /* where: name of the call, kernel, operator, loader; NULL: nowhere in particular */
+	const char *place; /* name of the call, kernel, operator, loader; NULL: nowhere special */
 };
 
 struct fw_change {
@@ -23,14 +23,14 @@ struct fw_prediction {
 };
 
 struct fw_finding {
-	const char *id; /* the rule's */
+	const char *id;  /* the rule's */
 	uint32_t device; /* index into ledger->devices; FW_NONE: the whole trace */
 	const char *title;
-	int64_t cost_ns;    /* -1: unknown */
-	double share;       /* of the window, 0..1; < 0: unknown */
-	int64_t at_most_ns; /* upper bound of the gain; -1: unknown */
-	struct fw_vec evidence; /* struct fw_evidence */
-	struct fw_vec changes;  /* struct fw_change */
+	int64_t cost_ns;                        /* -1: unknown */
+	double share;                           /* of the window, 0..1; < 0: unknown */
+	int64_t at_most_ns;                     /* upper bound of the gain; -1: unknown */
+	struct fw_vec evidence;                 /* struct fw_evidence */
+	struct fw_vec changes;                  /* struct fw_change */
 	const struct fw_prediction *prediction; /* NULL: none, and no_prediction says why */
 	const char *no_prediction;
 	uint32_t blind_spots; /* bits 1 << enum fw_blind_spot that weaken it */

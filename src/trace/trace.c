@@ -7,7 +7,7 @@
  * A table is a length, a capacity and one pointer a column, in the order of tables.def; so a column
  * is known by its place, and all that is needed beside it is how wide its elements are.
  */
-#define FW_TABLE(name) static const size_t name##_widths[] = {
+#define FW_TABLE(name)     static const size_t name##_widths[] = {
 #define FW_COL(type, name) sizeof(type),
 #define FW_END                                                                                     \
 	}                                                                                          \
@@ -124,8 +124,8 @@ void fw_trace_destroy(struct fw_trace *trace)
 /* The keys of the build-time index: what kind of row, then up to 96 bits that name it. */
 enum index_kind { KEY_DEVICE = 1, KEY_PROCESS, KEY_THREAD, KEY_STREAM, KEY_SHAPE };
 
-static uint64_t *index_at(struct fw_trace *trace, enum index_kind kind, uint32_t parent, uint64_t id,
-			  bool *inserted)
+static uint64_t *index_at(struct fw_trace *trace, enum index_kind kind, uint32_t parent,
+			  uint64_t id, bool *inserted)
 {
 	return fw_map_at(&trace->index, (uint64_t)kind << 32 | parent, id, inserted);
 }
@@ -276,8 +276,8 @@ static const struct {
 	const char *id, *text;
 	bool idle;
 } classes[] = {
-#define BUSY false
-#define IDLE true
+#define BUSY                                false
+#define IDLE                                true
 #define FW_CLASS(constant, id, group, text) { id, text, group },
 #include "trace/classes.def"
 #undef FW_CLASS

@@ -44,15 +44,21 @@ enum fw_memory_kind {
 };
 
 enum fw_range_kind {
-	FW_RANGE_OTHER,      /* containers: annotations, step markers, NVTX: they own nothing */
-	FW_RANGE_OPERATOR,   /* framework operator */
-	FW_RANGE_PYTHON,     /* Python function */
-	FW_RANGE_INPUT,      /* wait for the data loader */
-	FW_RANGE_STEP,       /* ProfilerStep#N */
-	FW_RANGE_OVERHEAD    /* the profiler's own work */
+	FW_RANGE_OTHER,    /* containers: annotations, step markers, NVTX: they own nothing */
+	FW_RANGE_OPERATOR, /* framework operator */
+	FW_RANGE_PYTHON,   /* Python function */
+	FW_RANGE_INPUT,    /* wait for the data loader */
+	FW_RANGE_STEP,     /* ProfilerStep#N */
+	FW_RANGE_OVERHEAD  /* the profiler's own work */
 };
 
-enum fw_sync_kind { FW_SYNC_UNKNOWN, FW_SYNC_EVENT, FW_SYNC_STREAM_WAIT, FW_SYNC_STREAM, FW_SYNC_CONTEXT };
+enum fw_sync_kind {
+	FW_SYNC_UNKNOWN,
+	FW_SYNC_EVENT,
+	FW_SYNC_STREAM_WAIT,
+	FW_SYNC_STREAM,
+	FW_SYNC_CONTEXT
+};
 
 enum fw_class {
 #define FW_CLASS(constant, id, group, text) FW_CLASS_##constant,
@@ -89,7 +95,8 @@ struct fw_integrity {
 #define FW_FLAW(name, partial, text) uint64_t name;
 #include "trace/integrity.def"
 #undef FW_FLAW
-	uint64_t first_flaw_offset; /* byte offset (uncompressed) of the first flaw; UINT64_MAX: none */
+	/* Byte offset (uncompressed) of the first flaw; UINT64_MAX: none. */
+	uint64_t first_flaw_offset;
 };
 
 /* Interned strings: equal bytes have equal ids; id 0 is "". */

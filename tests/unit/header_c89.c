@@ -1,3 +1,6 @@
 #include "all_headers.h"
 int header_c_ok(void);
-int header_c_ok(void) { return (int)FW_OK; }
+int header_c_ok(void)
+{
+	return (int)FW_OK;
+}

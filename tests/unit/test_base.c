@@ -86,9 +86,10 @@ static void json_is_valid_whatever_the_bytes(void **state)
 	fw_json_begin_object(&json, "empty");
 	fw_json_end_object(&json);
 	fw_json_end_object(&json);
-	assert_string_equal(fw_str_text(&out),
-			    "{\"a\\\"b\":\"\\u0001\\ufffd\xc3\xa9\\\\\",\"n\":[-9223372036854775808,"
-			    "18446744073709551615,0.5,null,null,true],\"empty\":{}}");
+	assert_string_equal(
+		fw_str_text(&out),
+		"{\"a\\\"b\":\"\\u0001\\ufffd\xc3\xa9\\\\\",\"n\":[-9223372036854775808,"
+		"18446744073709551615,0.5,null,null,true],\"empty\":{}}");
 	fw_str_release(&out);
 }
 
