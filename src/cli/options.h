@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 struct fw_option {
-	char letter;	   /* -o; 0: none */
+	char letter;       /* -o; 0: none */
 	const char *name;  /* "output" for --output */
 	const char *value; /* what the help calls the value, e.g. "FILE"; NULL: a flag */
 	const char *help;
-	bool *flag;	   /* set by a flag */
+	bool *flag;        /* set by a flag */
 	const char **text; /* receives the value; the last one given counts */
 };
 
