@@ -60,6 +60,7 @@ const char *fw_status_name(fw_status status)
 	case FW_ERR_FORMAT: return "malformed input";
 	case FW_ERR_UNSUPPORTED: return "not supported here";
 	case FW_ERR_ARGUMENT: return "bad argument";
+	case FW_ERR_INTERNAL: return "internal fault";
 	}
 	return "unknown status";
 }

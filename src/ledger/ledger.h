@@ -26,7 +26,7 @@ struct fw_device_totals {
 
 /* Copies of one kind, e.g. "HtoD (Pageable -> Device)". */
 struct fw_copy_total {
-	uint32_t name; /* string: the record's name without the word Memcpy */
+	const char *kind; /* the record's name without the word Memcpy */
 	int64_t count;
 	int64_t bytes; /* -1: unknown */
 };
@@ -104,7 +104,10 @@ struct fw_ledger {
 	struct fw_ledger_private *private;
 };
 
-/* FW_ERR_ARGUMENT for an empty or reversed window; FW_ERR_FORMAT if the trace has no operations. */
+/*
+ * FW_ERR_ARGUMENT for an empty or reversed window; FW_ERR_FORMAT if the trace has no operations;
+ * FW_ERR_INTERNAL if the classes did not sum to the window.
+ */
 fw_status fw_ledger_build(const struct fw_trace *trace, const struct fw_ledger_options *options,
 			  struct fw_ledger **ledger, struct fw_error *err);
 void fw_ledger_destroy(struct fw_ledger *ledger);
