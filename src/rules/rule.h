@@ -40,6 +40,7 @@ struct fw_findings {
 	struct fw_arena arena; /* owns every string of the findings */
 	struct fw_vec list;    /* struct fw_finding */
 	struct fw_vec unable;  /* struct fw_unable: rules that could not look */
+	struct fw_host *host;  /* what host threads did, by thread and time: see host.h */
 	bool failed;           /* memory ran out while filling */
 };
 
@@ -53,6 +54,7 @@ struct fw_unable {
 struct fw_rule {
 	const char *id;      /* kebab-case, stable: "input-bound" */
 	const char *summary; /* one line for `fullwarp rules` and the docs */
+	const char *clause;  /* in a verdict, before "71 % of the time"; NULL: never in one */
 	/* Looks at one device and adds what it finds. Adds nothing: no finding. */
 	void (*look)(const struct fw_ledger *ledger, size_t device, struct fw_findings *findings);
 };
@@ -60,12 +62,37 @@ struct fw_rule {
 /* Every rule, in the order of rules.def; static storage. */
 const struct fw_rule *const *fw_rules(size_t *count);
 
-/* Runs every rule on every device; findings ranked by cost. Release with fw_findings_release. */
+/*
+ * The page docs/rules/<id>.md, built into the program; NULL for an id that no rule has. Static storage.
+ */
+const char *fw_rule_page(const char *id);
+
+/*
+ * Shares of the window. Below the first a finding is left out, unless it is the only one of its
+ * device; from the second on it is a problem.
+ */
+#define FW_SHARE_WORTH_READING 0.01
+#define FW_SHARE_PROBLEM       0.05
+
+/*
+ * Runs every rule on every device; findings ranked by cost, unknown costs last. Release with
+ * fw_findings_release.
+ */
 fw_status fw_findings_build(const struct fw_ledger *ledger, struct fw_findings *findings,
 			    struct fw_error *err);
 void fw_findings_release(struct fw_findings *findings);
 
-/* For rules: a new finding with id, device and title set; NULL when memory is out. */
+/*
+ * One sentence for the head of a report: how busy the GPUs were and what cost most. Lives as long as
+ * the findings; NULL when memory is out.
+ */
+const char *fw_verdict(const struct fw_ledger *ledger, struct fw_findings *findings);
+
+/*
+ * For rules: a new finding with id, device and title set, cost and bound unknown; NULL when memory is
+ * out. The pointer dies on the next fw_finding_add. The other calls accept a NULL finding, and copy
+ * what they are given, but for the rule, whose strings are static.
+ */
 struct fw_finding *fw_finding_add(struct fw_findings *findings, const struct fw_rule *rule,
 				  size_t device, const char *title);
 void fw_finding_evidence(struct fw_findings *findings, struct fw_finding *finding,
