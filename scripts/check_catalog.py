@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""What a table lists has its source, page and tests, and nothing of the kind stands outside the tables."""
+import re
+import sys
+
+import tree
+
+# One row a kind: its table, what an entry {name} (C name) or {id} (with dashes) must have, and where an
+# orphan would stand. A pattern that ends in / must be a folder with a file in it.
+KINDS = (
+    {"what": "command", "table": "src/cli/commands.def", "macro": "FW_CMD",
+     "needs": ("src/cli/cmd_{name}.c", "docs/man/fullwarp-{id}.1", "tests/cli/{id}*/cmd"),
+     "orphans": ((r"src/cli/cmd_(\w+)\.c", "name"), (r"docs/man/fullwarp-([\w-]+)\.1", "id"))},
+    {"what": "rule", "table": "src/rules/rules.def", "macro": "FW_RULE",
+     "needs": ("src/rules/{name}.c", "docs/rules/{id}.md", "tests/rules/{id}/"),
+     "orphans": ((r"docs/rules/(?!README)([\w-]+)\.md", "id"), (r"tests/rules/([\w-]+)/.*", "id"))},
+    {"what": "importer", "table": "src/import/importers.def", "macro": "FW_IMPORTER",
+     "needs": ("src/import/{name}.c", "docs/format/{id}.md", "tests/fuzz/fuzz_{name}.c"),
+     "orphans": ()},
+    {"what": "report format", "table": "src/report/formats.def", "macro": "FW_FORMAT",
+     "needs": ("src/report/{name}.c", "docs/format/report-{id}.md", "tests/cli/report-{id}*/cmd"),
+     "orphans": ((r"docs/format/report-([\w-]+)\.md", "id"),)},
+    {"what": "doctor check", "table": "src/doctor/checks.def", "macro": "FW_CHECK",
+     "needs": ("src/doctor/{name}.c", "docs/doctor/{id}.md", "tests/unit/test_doctor*.c"),
+     "orphans": ((r"docs/doctor/(?!README)([\w-]+)\.md", "id"),)},
+    {"what": "what-if change", "table": "src/whatif/changes.def", "macro": "FW_CHANGE",
+     "needs": ("src/whatif/{name}.c", "docs/whatif/{id}.md", "tests/whatif/{id}/"),
+     "orphans": ((r"docs/whatif/(?!README)([\w-]+)\.md", "id"), (r"tests/whatif/([\w-]+)/.*", "id"))},
+)
+
+
+def read_table(root, kind):
+    """The C names that the table lists; None where the house does not have this kind yet."""
+    path = root / kind["table"]
+    if not path.is_file():
+        return None
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+    return re.findall(kind["macro"] + r"\(\s*(\w+)", text)
+
+
+def check_kind(root, names, kind, listed, problems):
+    twice = {name for name in listed if listed.count(name) > 1}
+    problems += [f"{kind['table']}: {name} is listed twice" for name in sorted(twice)]
+    for name in listed:
+        forms = {"name": name, "id": name.replace("_", "-")}
+        for need in kind["needs"]:
+            need = need.format(**forms)
+            pattern = need + "**/*" if need.endswith("/") else need
+            if not any(p.is_file() for p in root.glob(pattern)):
+                problems.append(f"{kind['what']} {name}: {need} is missing")
+    known = {"name": set(listed), "id": {name.replace("_", "-") for name in listed}}
+    for pattern, form in kind["orphans"]:
+        for name in names:
+            match = re.fullmatch(pattern, name)
+            if match and match[1] not in known[form]:
+                problems.append(f"{name}: {kind['table']} lists no {kind['what']} '{match[1]}'")
+
+
+def check_fuzz(names, problems):
+    """Each fuzz target has a corpus, each corpus a target."""
+    targets = {m[1] for m in (re.fullmatch(r"tests/fuzz/fuzz_(\w+)\.c", n) for n in names) if m}
+    corpora = {m[1] for m in (re.fullmatch(r"tests/fuzz/corpus/(\w+)/.+", n) for n in names) if m}
+    problems += [f"tests/fuzz/fuzz_{t}.c: tests/fuzz/corpus/{t}/ is missing" for t in sorted(targets - corpora)]
+    problems += [f"tests/fuzz/corpus/{c}/: tests/fuzz/fuzz_{c}.c is missing" for c in sorted(corpora - targets)]
+    return len(targets)
+
+
+def main():
+    root = tree.root_argument()
+    names = [p.relative_to(root).as_posix() for p in tree.all_files(root)]
+    problems, looked_at = [], []
+    for kind in KINDS:
+        listed = read_table(root, kind)
+        if listed is None:
+            continue
+        check_kind(root, names, kind, listed, problems)
+        looked_at.append(f"{len(listed)} of kind '{kind['what']}'")
+    looked_at.append(f"{check_fuzz(names, problems)} fuzz targets")
+    tree.finish(problems, ", ".join(looked_at))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
