@@ -25,7 +25,7 @@ typedef enum fw_status {
 	FW_ERR_FORMAT,      /* the bytes are not what they claim to be */
 	FW_ERR_UNSUPPORTED, /* understood, but not possible here; the message says what to do */
 	FW_ERR_ARGUMENT,    /* a value given by the caller is out of range */
-	FW_ERR_INTERNAL     /* a result failed its own check: a fault of this program, please report it */
+	FW_ERR_INTERNAL /* a result failed its own check: a fault of this program, please report it */
 } fw_status;
 
 /*

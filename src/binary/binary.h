@@ -30,7 +30,7 @@ const char *fw_target_text(struct fw_target target, char text[FW_TARGET_TEXT]);
 enum fw_image_kind {
 	FW_IMAGE_CUBIN,
 	FW_IMAGE_PTX,
-	FW_IMAGE_LTO,	/* compiler intermediate code: counted, not read */
+	FW_IMAGE_LTO,   /* compiler intermediate code: counted, not read */
 	FW_IMAGE_OTHER, /* a kind of fatbin entry not known: counted, not read */
 	FW_IMAGE_KIND_COUNT
 };

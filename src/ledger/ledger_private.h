@@ -23,12 +23,12 @@ struct fw_thread_work {
 	size_t call_count, range_count;
 	struct fw_timeline host;   /* sync, blocking-copy, alloc, one-time, input, api, host-op */
 	struct fw_timeline python; /* Python functions, wherever host has something or not */
-	uint64_t ops, kernels;	   /* launched by it, on all devices */
+	uint64_t ops, kernels;     /* launched by it, on all devices */
 };
 
 /* Beside each struct fw_device_ledger, at the same index. Ties keep the order of rows. */
 struct fw_device_work {
-	const uint32_t *by_end;	   /* by end, then start of the launch call (none first) */
+	const uint32_t *by_end;    /* by end, then start of the launch call (none first) */
 	const uint32_t *by_launch; /* those with a call, by process, start of the call, start */
 	size_t launched;
 };
