@@ -26,10 +26,10 @@ enum fw_limiter {
 	FW_LIMITER_WARPS = 1,
 	FW_LIMITER_REGISTERS = 2,
 	FW_LIMITER_SHARED_MEMORY = 4,
-	FW_LIMITER_BLOCKS = 8,	  /* the most blocks that an SM tracks */
+	FW_LIMITER_BLOCKS = 8,    /* the most blocks that an SM tracks */
 	FW_LIMITER_BARRIERS = 16, /* named barriers; from compute capability 9.0 on */
 	FW_LIMITER_VIRTUAL = 32,  /* virtual resources (tensor memory); from 10.0 on */
-	FW_LIMITER_CLUSTER = 64	  /* more blocks in a cluster than the hardware allows */
+	FW_LIMITER_CLUSTER = 64   /* more blocks in a cluster than the hardware allows */
 };
 
 /* A limit that does not apply. */
@@ -38,13 +38,13 @@ enum fw_limiter {
 /* A kernel and its launch. Initialise with fw_occupancy_input_init. No value may exceed 2^31 - 1. */
 struct fw_occupancy_input {
 	size_t struct_size;
-	unsigned int cc;		 /* compute capability x 10: 90 for 9.0 */
-	unsigned int block_threads;	 /* 1 and up; over 1024 nothing fits */
-	unsigned int registers;		 /* per thread, as the compiler reports them; 0: no limit */
-	unsigned int static_smem_bytes;	 /* without the driver's reserve of 1 KB (8.0 and later) */
+	unsigned int cc;                 /* compute capability x 10: 90 for 9.0 */
+	unsigned int block_threads;      /* 1 and up; over 1024 nothing fits */
+	unsigned int registers;          /* per thread, as the compiler reports them; 0: no limit */
+	unsigned int static_smem_bytes;  /* without the driver's reserve of 1 KB (8.0 and later) */
 	unsigned int dynamic_smem_bytes; /* third launch parameter */
 	int carveout_pct; /* preferred shared memory carve-out, 0 to 100; -1 (default): the largest */
-	int is_optin;	  /* 1 (default): more than 48 KB a block was opted in to; 0: it was not */
+	int is_optin;     /* 1 (default): more than 48 KB a block was opted in to; 0: it was not */
 	unsigned int barriers; /* named barriers of a block; default 1 */
 	/*
 	 * Virtual resources of a block, default 0. Kernels that use tensor memory declare 128, which taken
@@ -57,14 +57,14 @@ struct fw_occupancy_input {
 /* Set struct_size before the call (fw_occupancy_result_init does). */
 struct fw_occupancy_result {
 	size_t struct_size;
-	double occupancy;	    /* warps_per_sm / max_warps_per_sm, 0 to 1 */
+	double occupancy;           /* warps_per_sm / max_warps_per_sm, 0 to 1 */
 	unsigned int blocks_per_sm; /* 0: the launch fails; limiters says why */
 	unsigned int warps_per_block;
 	unsigned int warps_per_sm; /* blocks_per_sm * warps_per_block */
 	unsigned int max_warps_per_sm;
 	unsigned int
 		schedulers_per_sm; /* warps_per_sm / schedulers_per_sm = warps a scheduler has */
-	unsigned int limiters;	   /* enum fw_limiter bits */
+	unsigned int limiters;     /* enum fw_limiter bits */
 	/* Blocks an SM could hold if this were the only limit; FW_NO_LIMIT: it does not apply. */
 	unsigned int limit_warps, limit_registers, limit_shared_memory, limit_blocks;
 	unsigned int limit_barriers, limit_virtual, limit_cluster;

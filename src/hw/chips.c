@@ -67,9 +67,9 @@ static const char *after_family(const char *name)
 /* Memory sizes and sockets that do not change the number of SMs: "-SXM4-80GB", " 80GB HBM3". */
 static bool is_variant_only(const char *rest)
 {
-	static const char *const harmless[] = { "gb",	   "sxm",	  "pcie",   "hbm",
-						"e",	   "workstation", "server", "generation",
-						"edition", "gpu",	  NULL };
+	static const char *const harmless[] = { "gb",      "sxm",         "pcie",   "hbm",
+						"e",       "workstation", "server", "generation",
+						"edition", "gpu",         NULL };
 	struct word word;
 
 	while ((word = next_word(&rest)).len)

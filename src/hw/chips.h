@@ -8,9 +8,9 @@
 /* A GPU by its product name. Immutable, static storage. */
 struct fw_hw_chip {
 	const char *name; /* "H200", "GeForce RTX 4090" without the family words: "RTX 4090" */
-	unsigned cc;	  /* compute capability x 10 */
-	unsigned sms;	  /* streaming multiprocessors; 0: not known */
-	char source;	  /* of sms; the letters of limits.def */
+	unsigned cc;      /* compute capability x 10 */
+	unsigned sms;     /* streaming multiprocessors; 0: not known */
+	char source;      /* of sms; the letters of limits.def */
 };
 
 /*

@@ -6,19 +6,19 @@
 #include <string.h>
 
 /* Sizes of shared memory that an SM can be set to, in KB (cuda_occupancy.h 13.0). */
-#define KB(x)		    ((x)*1024u)
+#define KB(x)               ((x)*1024u)
 #define FW_CARVEOUTS_FIXED  { 0 }, 0
 #define FW_CARVEOUTS_VOLTA  { 0, KB(8), KB(16), KB(32), KB(64), KB(96) }, 6
 #define FW_CARVEOUTS_TURING { KB(32), KB(64) }, 2
 #define FW_CARVEOUTS_100    { 0, KB(8), KB(16), KB(32), KB(64), KB(100) }, 6
 #define FW_CARVEOUTS_164    { 0, KB(8), KB(16), KB(32), KB(64), KB(100), KB(132), KB(164) }, 8
-#define FW_CARVEOUTS_228 \
+#define FW_CARVEOUTS_228                                                                           \
 	{ 0, KB(8), KB(16), KB(32), KB(64), KB(100), KB(132), KB(164), KB(196), KB(228) }, 10
 
-#define FW_HW_LIMITS(cc, sources, w, b, sm, blk, opt, rsv, gran, sp, rb, rt, bar, carve, l1, cp, \
-		     cm) \
-	{ cc, sources, w,  b,	KB(sm), KB(blk), KB(opt), rsv, gran, \
-	  sp, rb,      rt, bar, carve,	KB(l1),	 cp,	  cm },
+#define FW_HW_LIMITS(cc, sources, w, b, sm, blk, opt, rsv, gran, sp, rb, rt, bar, carve, l1, cp,   \
+		     cm)                                                                           \
+	{ cc, sources, w,  b,   KB(sm), KB(blk), KB(opt), rsv, gran,                               \
+	  sp, rb,      rt, bar, carve,  KB(l1),  cp,      cm },
 static const struct fw_hw_limits table[] = {
 #include "hw/limits.def"
 };

@@ -11,7 +11,7 @@
 
 /* Named barriers limit blocks from here on; the header knows pools before but does not apply them. */
 #define FIRST_CC_WITH_BARRIER_LIMIT 90u
-#define FIRST_CC_WITH_VIRTUAL	    100u
+#define FIRST_CC_WITH_VIRTUAL       100u
 
 static uint64_t round_up(uint64_t x, uint64_t step)
 {

@@ -64,8 +64,8 @@ static void equals_the_header_on_every_golden_vector(void **state)
 static void knows_the_traps(void **state)
 {
 	(void)state;
-	assert_int_equal(blocks(80, 224, 92, 0), 2);	 /* not 3: sub-partition floor */
-	assert_int_equal(blocks(80, 256, 32, 0), 8);	 /* 100 %: the article says 4 */
+	assert_int_equal(blocks(80, 224, 92, 0), 2);     /* not 3: sub-partition floor */
+	assert_int_equal(blocks(80, 256, 32, 0), 8);     /* 100 %: the article says 4 */
 	assert_int_equal(blocks(80, 9 * 32, 224, 0), 0); /* launch check counts 12 warps */
 	assert_int_equal(blocks(80, 257, 255, 0), 0);
 	assert_int_equal(blocks(80, 256, 255, 0), 1);
