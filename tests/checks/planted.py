@@ -290,5 +290,36 @@ class Symbols(Planted):
         self.assertEqual(status, 1)
 
 
+class Count(Planted):
+    CASES = ('<testcase name="good" status="run"/><testcase name="bad" status="fail"/>'
+             '<testcase name="gone" status="notrun"><skipped message="Unable to find executable"/></testcase>'
+             '<testcase name="left" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>'
+             '<system-out>looked\nskipped: no corpus</system-out></testcase>')
+
+    def count(self, *arguments):
+        run = subprocess.run([sys.executable, "-B", SCRIPTS / "count_tests.py", *map(str, arguments)],
+                             capture_output=True, text=True, check=False)
+        return run.returncode, run.stdout.splitlines()
+
+    def test_sum_of_two_runs(self):
+        for preset in ("dev", "tsan"):
+            self.write(f"{preset}/tests.xml", f"<testsuite>{self.CASES}</testsuite>")
+        status, said = self.count(self.root / "dev/tests.xml", self.root / "tsan/tests.xml")
+        self.assertEqual(status, 1)
+        self.assertEqual(said[-1], "2 passed, 4 failed, 2 skipped")
+        self.assertIn("failed in dev: gone", said)
+        self.assertIn("skipped in tsan: left: no corpus", said)
+
+    def test_missing_results_and_broken_builds_fail(self):
+        self.write("dev/tests.xml", '<testsuite><testcase name="good" status="run"/></testsuite>')
+        self.assertEqual(self.count(self.root / "dev/tests.xml"), (0, ["1 passed, 0 failed, 0 skipped"]))
+        status, said = self.count("--broken=1", self.root / "dev/tests.xml", self.root / "release/tests.xml")
+        self.assertEqual((status, said[-1]), (1, "1 passed, 2 failed, 0 skipped"))
+
+    def test_no_test_is_a_failure(self):
+        self.write("dev/tests.xml", "<testsuite></testsuite>")
+        self.assertEqual(self.count(self.root / "dev/tests.xml"), (1, ["0 passed, 0 failed, 0 skipped"]))
+
+
 if __name__ == "__main__":
     unittest.main()
