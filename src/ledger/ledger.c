@@ -1,0 +1,90 @@
+/* Building a ledger in its steps, and the questions that its readers ask. */
+#include "ledger/build.h"
+
+#include <stdlib.h>
+
+/* The columns that the ledger keeps: one entry a row of the trace. */
+static bool allocate_columns(struct fw_build *b)
+{
+	struct fw_arena *arena = &b->ledger->private->arena;
+	size_t ops = b->trace->ops.len + 1, calls = b->trace->calls.len + 1;
+
+	b->call_of_op = fw_arena_array(arena, ops, sizeof(*b->call_of_op));
+	b->nth_of_op = fw_arena_array(arena, ops, sizeof(*b->nth_of_op));
+	b->op_flags = fw_arena_array(arena, ops, sizeof(*b->op_flags));
+	b->call_class = fw_arena_array(arena, calls, sizeof(*b->call_class));
+	b->ledger->call_of_op = b->call_of_op;
+	b->ledger->nth_of_op = b->nth_of_op;
+	b->ledger->private->op_flags = b->op_flags;
+	b->ledger->private->call_class = b->call_class;
+	b->name_flags = calloc(b->trace->strings.entries.len + 1, sizeof(*b->name_flags));
+	b->is_pageable = calloc(calls, sizeof(*b->is_pageable));
+	return b->call_of_op && b->nth_of_op && b->op_flags && b->call_class && b->name_flags &&
+	       b->is_pageable;
+}
+
+static fw_status build(struct fw_build *b)
+{
+	static fw_status (*const steps[])(struct fw_build *) = {
+		fw_build_devices, fw_build_join,   fw_build_threads,
+		fw_build_orders,  fw_build_totals, fw_build_windows,
+	};
+	fw_status status = FW_OK;
+
+	for (size_t i = 0; !status && i < sizeof(steps) / sizeof(steps[0]); i++)
+		status = steps[i](b);
+	for (size_t i = 0; !status && i < b->ledger->device_count; i++)
+		status = fw_build_classes(b, &b->ledger->devices[i]);
+	return status;
+}
+
+static struct fw_ledger *create(const struct fw_trace *trace)
+{
+	struct fw_ledger *ledger = calloc(1, sizeof(*ledger));
+
+	if (!ledger)
+		return NULL;
+	ledger->trace = trace;
+	ledger->private = calloc(1, sizeof(*ledger->private));
+	if (!ledger->private) {
+		free(ledger);
+		return NULL;
+	}
+	return ledger;
+}
+
+fw_status fw_ledger_build(const struct fw_trace *trace, const struct fw_ledger_options *options,
+			  struct fw_ledger **ledger, struct fw_error *err)
+{
+	struct fw_build b = { .trace = trace, .options = options, .err = err };
+	fw_status status;
+
+	*ledger = NULL;
+	if (!trace->ops.len)
+		return fw_fail(err, FW_ERR_FORMAT, "the trace has no GPU operations");
+	b.ledger = create(trace);
+	if (!b.ledger)
+		return fw_fail_nomem(err, sizeof(*b.ledger));
+	status = allocate_columns(&b) ? build(&b) : fw_fail_nomem(err, trace->ops.len);
+	free(b.name_flags);
+	free(b.is_pageable);
+	if (status)
+		fw_ledger_destroy(b.ledger);
+	else
+		*ledger = b.ledger;
+	return status;
+}
+
+void fw_ledger_destroy(struct fw_ledger *ledger)
+{
+	if (!ledger)
+		return;
+	fw_arena_release(&ledger->private->arena);
+	free(ledger->private);
+	free(ledger);
+}
+
+enum fw_class fw_ledger_call_class(const struct fw_ledger *ledger, uint32_t call)
+{
+	return (enum fw_class)ledger->private->call_class[call];
+}
