@@ -7,11 +7,12 @@
 #include "ledger/ledger.h"
 
 /*
- * Cost of a set of calls on a device inside its window, in ns: for a synchronisation the idle time
- * from the end of the last operation it waited for to the start of the first operation that its
- * process launches after it returns, without what `input`, `blocking-copy` and `alloc` own; for a
- * blocking copy the same, minus `input` and `alloc`, plus its own exposed copy time. Overlapping
- * stretches count once. costs[i] (may be NULL) receives the cost of calls[i] alone.
+ * Cost of a set of distinct calls on a device inside its window, in ns: for a synchronisation the
+ * idle time from the end of the last operation it waited for (not from before the call) to the start
+ * of the first operation that its process launches after it returns, without what `input`,
+ * `blocking-copy` and `alloc` own; for a blocking copy the same, minus `input` and `alloc`, plus its
+ * own exposed copy time. Overlapping stretches count once. costs[i] (may be NULL) receives the cost
+ * of calls[i] alone. -1 when memory is out: unknown.
  */
 int64_t fw_cost_of_calls(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
 			 const uint32_t *calls, size_t count, int64_t *costs);
@@ -25,8 +26,10 @@ enum fw_bound_kind {
 
 /*
  * at_most_ns = min(cost, W - max(gpu_busy, host_other)); gpu_busy without the copies of `calls`;
- * host_other: time in which any thread that launches at least 1 % of the operations does something
- * other than this finding's own spans, unrecorded host time counting as busy. Never below 0.
+ * host_other: the most time that a thread which launches at least 1 % of the window's operations
+ * does something other than this finding's own spans. Unrecorded host time counts as busy, except
+ * while another thread of the process is in such a span: threads hand over. -1: unknown (memory is
+ * out, or cost_ns is -1); else never below 0.
  */
 int64_t fw_bound(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
 		 enum fw_bound_kind kind, const uint32_t *calls, size_t count, int64_t cost_ns);

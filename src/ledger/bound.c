@@ -1,0 +1,241 @@
+/* The most that removing something can gain: docs/ledger.md, "Bound". */
+#include "ledger/cost.h"
+#include "ledger/ledger_private.h"
+
+#include <stdlib.h>
+
+/* A thread counts from this share of the window's operations on: a hundredth. */
+#define LAUNCHER_DIVISOR 100
+
+struct job {
+	const struct fw_ledger *ledger;
+	const struct fw_device_ledger *device;
+	enum fw_bound_kind kind;
+	uint32_t *calls; /* by thread */
+	size_t count;
+	uint64_t *launched; /* by thread: operations in the window */
+	uint64_t launches;
+	uint32_t process;            /* whose spans are in blocked; FW_NONE: none yet */
+	struct fw_intervals blocked; /* the finding's spans on all threads of the process */
+};
+
+static int by_thread(const void *ctx, uint32_t a, uint32_t b)
+{
+	const uint32_t *thread = ctx;
+
+	return (thread[a] > thread[b]) - (thread[a] < thread[b]);
+}
+
+static bool in_window(const struct job *job, uint32_t op)
+{
+	const struct fw_trace_ops *ops = &job->ledger->trace->ops;
+
+	return ops->start_ns[op] < job->device->window.end_ns &&
+	       ops->end_ns[op] >= job->device->window.start_ns;
+}
+
+static bool count_launches(struct job *job)
+{
+	const struct fw_trace *t = job->ledger->trace;
+
+	job->launched = calloc(t->threads.len + 1, sizeof(*job->launched));
+	if (!job->launched)
+		return false;
+	for (size_t i = 0; i < job->device->op_count; i++) {
+		uint32_t op = job->device->ops[i], call = job->ledger->call_of_op[op];
+
+		if (call == FW_NONE || !in_window(job, op))
+			continue;
+		job->launched[t->calls.thread[call]]++;
+		job->launches++;
+	}
+	return true;
+}
+
+static bool sort_calls(struct job *job, const uint32_t *calls)
+{
+	job->calls = malloc((job->count + 1) * sizeof(*job->calls));
+	if (!job->calls)
+		return false;
+	for (size_t i = 0; i < job->count; i++)
+		job->calls[i] = calls[i];
+	return fw_sort_rows(job->calls, job->count, by_thread, job->ledger->trace->calls.thread);
+}
+
+static size_t first_of_thread(const struct job *job, uint32_t thread)
+{
+	const uint32_t *of = job->ledger->trace->calls.thread;
+	size_t low = 0, high = job->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (of[job->calls[mid]] < thread)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Adds what the finding takes away from a thread: the loader waits, or the calls. */
+static bool add_own(const struct job *job, uint32_t thread, struct fw_intervals *set)
+{
+	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
+
+	if (job->kind == FW_BOUND_INPUT)
+		return fw_thread_class(job->ledger, thread, FW_CLASS_INPUT, set);
+	for (size_t i = first_of_thread(job, thread);
+	     i < job->count && calls->thread[job->calls[i]] == thread; i++)
+		if (!fw_intervals_add(set, calls->start_ns[job->calls[i]],
+				      calls->end_ns[job->calls[i]]))
+			return false;
+	return true;
+}
+
+static bool block_process(struct job *job, uint32_t process)
+{
+	const struct fw_trace_threads *threads = &job->ledger->trace->threads;
+
+	if (job->process == process)
+		return true;
+	job->process = process;
+	job->blocked.len = 0;
+	for (size_t i = 0; i < threads->len; i++)
+		if (threads->process[i] == process && !add_own(job, (uint32_t)i, &job->blocked))
+			return false;
+	fw_intervals_merge(&job->blocked);
+	return true;
+}
+
+/* Calls, operators and loader waits of a thread. */
+static bool add_recorded(const struct job *job, uint32_t thread, struct fw_intervals *set)
+{
+	const struct fw_timeline *host = &job->ledger->private->threads[thread].host;
+
+	for (size_t i = 0; i < host->len; i++)
+		if (!fw_intervals_add(set, host->spans[i].start_ns, host->spans[i].end_ns))
+			return false;
+	fw_intervals_merge(set);
+	return true;
+}
+
+static int64_t length_in_window(const struct job *job, const struct fw_intervals *set)
+{
+	return fw_intervals_covered(set, job->device->window.start_ns, job->device->window.end_ns);
+}
+
+/*
+ * The time that removing the finding would give back to a thread: its own spans, and, while another
+ * thread of its process is in one of those, what shows nothing on this one. Threads hand over (a
+ * forward thread waits for data while the backward thread waits for it): that silence is the same
+ * wait seen from the other side. All other silence counts as work.
+ */
+static bool freed_of_thread(struct job *job, uint32_t thread, int64_t *freed_ns)
+{
+	struct fw_intervals recorded = { 0 }, freed = { 0 };
+	bool ok = block_process(job, job->ledger->trace->threads.process[thread]) &&
+		  add_recorded(job, thread, &recorded) &&
+		  fw_intervals_subtract(&freed, &job->blocked, &recorded) &&
+		  add_own(job, thread, &freed);
+
+	if (ok) {
+		fw_intervals_merge(&freed);
+		*freed_ns = length_in_window(job, &freed);
+	}
+	fw_intervals_release(&recorded);
+	fw_intervals_release(&freed);
+	return ok;
+}
+
+/* The busiest of the threads that feed the device. */
+static bool host_other(struct job *job, int64_t *busy_ns)
+{
+	int64_t window = job->device->window.end_ns - job->device->window.start_ns;
+
+	*busy_ns = 0;
+	if (!count_launches(job))
+		return false;
+	for (size_t i = 0; i < job->ledger->trace->threads.len; i++) {
+		int64_t freed;
+
+		if (!job->launched[i] ||
+		    job->launched[i] < (job->launches + LAUNCHER_DIVISOR - 1) / LAUNCHER_DIVISOR)
+			continue;
+		if (!freed_of_thread(job, (uint32_t)i, &freed))
+			return false;
+		if (window - freed > *busy_ns)
+			*busy_ns = window - freed;
+	}
+	return true;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* GPU busy time in the window without the copies of the calls. */
+static bool gpu_other(const struct job *job, int64_t *busy_ns)
+{
+	const struct fw_trace_ops *ops = &job->ledger->trace->ops;
+	struct fw_intervals busy = { 0 };
+	bool ok = true;
+
+	qsort(job->calls, job->count, sizeof(*job->calls), compare_rows);
+	for (size_t i = 0; ok && i < job->device->op_count; i++) {
+		uint32_t op = job->device->ops[i], call = job->ledger->call_of_op[op];
+		bool is_own = ops->kind[op] == FW_OP_COPY && call != FW_NONE &&
+			      bsearch(&call, job->calls, job->count, sizeof(call), compare_rows);
+
+		if (!is_own)
+			ok = fw_intervals_add(&busy, ops->start_ns[op], ops->end_ns[op]);
+	}
+	if (ok) {
+		fw_intervals_merge(&busy);
+		*busy_ns = length_in_window(job, &busy);
+	}
+	fw_intervals_release(&busy);
+	return ok;
+}
+
+static bool busiest(struct job *job, const uint32_t *calls, int64_t *busy_ns)
+{
+	int64_t host_ns;
+
+	*busy_ns = job->device->gpu_busy_ns;
+	if (job->kind == FW_BOUND_HOST)
+		return true;
+	if (!sort_calls(job, calls) || !host_other(job, &host_ns))
+		return false;
+	if (job->kind == FW_BOUND_CALLS && !gpu_other(job, busy_ns))
+		return false;
+	if (host_ns > *busy_ns)
+		*busy_ns = host_ns;
+	return true;
+}
+
+int64_t fw_bound(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
+		 enum fw_bound_kind kind, const uint32_t *calls, size_t count, int64_t cost_ns)
+{
+	struct job job = { .ledger = ledger,
+			   .device = device,
+			   .kind = kind,
+			   .count = kind == FW_BOUND_CALLS ? count : 0,
+			   .process = FW_NONE };
+	int64_t busy_ns, most = -1;
+
+	if (cost_ns >= 0 && busiest(&job, calls, &busy_ns)) {
+		most = device->window.end_ns - device->window.start_ns - busy_ns;
+		if (most > cost_ns)
+			most = cost_ns;
+		if (most < 0)
+			most = 0;
+	}
+	free(job.calls);
+	free(job.launched);
+	fw_intervals_release(&job.blocked);
+	return most;
+}

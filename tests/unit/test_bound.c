@@ -1,0 +1,206 @@
+/*
+ * The most that removing something can gain: by hand on small traces, and never below what was
+ * measured on pairs of real runs before and after a change.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ledger/cost.h"
+#include "ledger_case.h"
+
+static int64_t bound_of(const struct ledger_case *c, enum fw_bound_kind kind, uint32_t call)
+{
+	bool is_calls = kind == FW_BOUND_CALLS;
+
+	return fw_bound(c->ledger, c->ledger->devices, kind, is_calls ? &call : NULL, is_calls,
+			INT64_MAX);
+}
+
+/*
+ * A step of 17 ms on the host with 0.1 ms of GPU time and a wait for it (case C020: 85 % was hoped
+ * for, 1.04x was measured). Launch [0,5), kernel [10,100), wait [5,110), host work up to 17000,
+ * launch, kernel [17010,17100). W = 17090; the host does other things in all but the 100 of the wait
+ * that lie in the window, so at most 100 is gained although the stretch after the wait is 16910 long.
+ */
+static void host_work_bounds_what_a_sync_can_gain(void **state)
+{
+	struct ledger_case c;
+	uint32_t main, sync;
+	int64_t cost;
+
+	(void)state;
+	case_open(&c);
+	main = case_thread(&c, "1");
+	case_launch(&c, main, 0, 10, 100, 1);
+	sync = case_call(&c, main, "cudaStreamSynchronize", 5, 110, 2);
+	case_launch(&c, main, 17000, 17010, 17100, 3);
+	case_build(&c, NULL);
+	cost = fw_cost_of_calls(c.ledger, c.ledger->devices, &sync, 1, NULL);
+	assert_int_equal(cost, 16910);
+	assert_int_equal(fw_bound(c.ledger, c.ledger->devices, FW_BOUND_CALLS, &sync, 1, cost),
+			 100);
+	/* A cost below the bound is the bound; nothing is known of an unknown cost. */
+	assert_int_equal(fw_bound(c.ledger, c.ledger->devices, FW_BOUND_CALLS, &sync, 1, 7), 7);
+	assert_int_equal(fw_bound(c.ledger, c.ledger->devices, FW_BOUND_CALLS, &sync, 1, -1), -1);
+	case_close(&c);
+}
+
+/* The GPU is busy for [10,100) and [160,200) of [10,200): 60 are left, however short the host's part
+ * is (it waits for 145 of 190). Idle time itself: the same 60, whatever the host does. */
+static void gpu_time_bounds_what_a_sync_can_gain(void **state)
+{
+	struct ledger_case c;
+	uint32_t main, sync;
+
+	(void)state;
+	case_open(&c);
+	main = case_thread(&c, "1");
+	case_launch(&c, main, 0, 10, 100, 1);
+	sync = case_call(&c, main, "cudaStreamSynchronize", 5, 155, 2);
+	case_launch(&c, main, 155, 160, 200, 3);
+	case_build(&c, NULL);
+	assert_int_equal(bound_of(&c, FW_BOUND_CALLS, sync), 60);
+	assert_int_equal(bound_of(&c, FW_BOUND_HOST, sync), 60);
+	case_close(&c);
+}
+
+/*
+ * Kernel [10,100), copy call [110,200) with its copy [150,190), kernel [220,300). W = 290, the GPU
+ * without the copy is busy for 170, the host without the call for 200: 90.
+ */
+static void own_copies_do_not_count_as_busy(void **state)
+{
+	struct ledger_case c;
+	uint32_t main, copy;
+
+	(void)state;
+	case_open(&c);
+	main = case_thread(&c, "1");
+	case_launch(&c, main, 0, 10, 100, 1);
+	copy = case_call(&c, main, "cudaMemcpy", 110, 200, 2);
+	case_copy(&c, 7, 150, 190, 2);
+	case_launch(&c, main, 210, 220, 300, 3);
+	case_build(&c, NULL);
+	assert_int_equal(bound_of(&c, FW_BOUND_CALLS, copy), 90);
+	case_close(&c);
+}
+
+/* The same with the host in the copy call until 205 from 15 on: the GPU's 170 of 290 bound: 120. */
+static void other_gpu_work_bounds_what_a_copy_can_gain(void **state)
+{
+	struct ledger_case c;
+	uint32_t main, copy;
+
+	(void)state;
+	case_open(&c);
+	main = case_thread(&c, "1");
+	case_launch(&c, main, 0, 10, 100, 1);
+	copy = case_call(&c, main, "cudaMemcpy", 15, 205, 2);
+	case_copy(&c, 7, 150, 190, 2);
+	case_launch(&c, main, 210, 220, 300, 3);
+	case_build(&c, NULL);
+	assert_int_equal(bound_of(&c, FW_BOUND_CALLS, copy), 120);
+	case_close(&c);
+}
+
+/*
+ * Forward on thread 1, backward on thread 2, as in training. Forward kernel [10,50), backward kernel
+ * [60,100), loader wait of thread 1 [120,220), next forward kernel [240,300). Thread 2 shows nothing
+ * while thread 1 waits for data: it waits for thread 1. W = 290, busy 140, host 290 - 100: 100. An
+ * operator of thread 2 in [150,190) is work of its own: 60.
+ */
+static void threads_that_hand_over_wait_together(void **state)
+{
+	(void)state;
+	for (int has_work = 0; has_work < 2; has_work++) {
+		struct ledger_case c;
+		uint32_t main, backward;
+
+		case_open(&c);
+		main = case_thread(&c, "1");
+		backward = case_thread(&c, "2");
+		case_launch(&c, main, 0, 10, 50, 1);
+		case_launch(&c, backward, 52, 60, 100, 2);
+		case_range(&c, main, FW_RANGE_INPUT, 120, 220);
+		if (has_work)
+			case_range(&c, backward, FW_RANGE_OPERATOR, 150, 190);
+		case_launch(&c, main, 230, 240, 300, 3);
+		case_build(&c, NULL);
+		assert_int_equal(bound_of(&c, FW_BOUND_INPUT, 0), has_work ? 60 : 100);
+		case_close(&c);
+	}
+}
+
+/*
+ * Two threads, each with its own loader, take turns: 1 waits in [100,200), 2 in [200,300), each runs
+ * operators while the other waits. W = 400, busy 60; each is busy for 300: 100.
+ */
+static void threads_of_their_own_are_bounded_by_the_busier(void **state)
+{
+	struct ledger_case c;
+	uint32_t a, b;
+
+	(void)state;
+	case_open(&c);
+	a = case_thread(&c, "1");
+	b = case_thread(&c, "2");
+	case_launch(&c, a, 0, 0, 20, 1);
+	case_launch(&c, b, 30, 40, 60, 2);
+	case_range(&c, a, FW_RANGE_INPUT, 100, 200);
+	case_range(&c, b, FW_RANGE_OPERATOR, 90, 200);
+	case_range(&c, b, FW_RANGE_INPUT, 200, 300);
+	case_range(&c, a, FW_RANGE_OPERATOR, 200, 310);
+	case_launch(&c, a, 370, 380, 400, 3);
+	case_build(&c, NULL);
+	assert_int_equal(bound_of(&c, FW_BOUND_INPUT, 0), 100);
+	case_close(&c);
+}
+
+/*
+ * 199 or 98 kernels of 1 ns by thread 1, which then waits for data, and one by a thread that never
+ * waits but runs an operator all the time. At one of 200 it does not feed the GPU, and the wait
+ * [1000,2000) bounds: 1000. At one of 99 it counts, and nothing can be gained.
+ */
+static void threads_that_launch_under_one_percent_do_not_count(void **state)
+{
+	static const int64_t kernels[] = { 198, 97 };
+	static const int64_t expected[] = { 1000, 0 };
+
+	(void)state;
+	for (int variant = 0; variant < 2; variant++) {
+		struct ledger_case c;
+		uint32_t main, other;
+
+		case_open(&c);
+		main = case_thread(&c, "1");
+		other = case_thread(&c, "2");
+		for (int64_t i = 0; i < kernels[variant]; i++)
+			case_launch(&c, main, 5 * i, 5 * i, 5 * i + 1, i + 1);
+		case_range(&c, main, FW_RANGE_INPUT, 1000, 2000);
+		case_range(&c, other, FW_RANGE_OPERATOR, 0, 2006);
+		case_launch(&c, other, 999, 999, 1000, 1000);
+		case_launch(&c, main, 2000, 2005, 2006, 1001);
+		case_build(&c, NULL);
+		assert_int_equal(bound_of(&c, FW_BOUND_INPUT, 0), expected[variant]);
+		case_close(&c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(host_work_bounds_what_a_sync_can_gain),
+		cmocka_unit_test(gpu_time_bounds_what_a_sync_can_gain),
+		cmocka_unit_test(own_copies_do_not_count_as_busy),
+		cmocka_unit_test(other_gpu_work_bounds_what_a_copy_can_gain),
+		cmocka_unit_test(threads_that_hand_over_wait_together),
+		cmocka_unit_test(threads_of_their_own_are_bounded_by_the_busier),
+		cmocka_unit_test(threads_that_launch_under_one_percent_do_not_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
