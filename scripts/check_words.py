@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No file names a path of somebody's machine, or a thing that only its writer's workplace has."""
+"""No file names a path of somebody's machine or a thing that only its writer's workplace has, or keeps a merge's marks."""
 import re
 import sys
 
@@ -24,6 +24,8 @@ def main():
             continue
         count += 1
         for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
+            if re.match(r"(<<<<<<<|>>>>>>>) \S", line):
+                problems.append(f"{name}:{number}: a merge left its mark")
             match = FOREIGN.search(line)
             if match:
                 problems.append(f"{name}:{number}: '{match[0]}' means nothing to a reader elsewhere")

@@ -264,7 +264,9 @@ class Words(Planted):
     def test_faults(self):
         self.write("docs/a.md", "fine\nsee /" + "work/a\n")
         self.write("src/a.c", "/* /" + "home/someone/x */\n")
-        self.fails("words", "docs/a.md:2: '/" + "work'", "src/a.c:1: '/" + "home/s")
+        self.write("src/b.c", "<<" + "<<<<< HEAD\n=======\n")
+        self.fails("words", "docs/a.md:2: '/" + "work'", "src/a.c:1: '/" + "home/s",
+                   "src/b.c:1: a merge left its mark")
 
 
 class Symbols(Planted):
