@@ -93,6 +93,81 @@ FW_API void fw_occupancy_result_init(struct fw_occupancy_result *out);
 FW_API fw_status fw_occupancy(const struct fw_occupancy_input *in, struct fw_occupancy_result *out,
 			      struct fw_error *err);
 
+/*
+ * What to launch, asked at run time: the call that takes the place of a hand-written `dim3 block(256)`.
+ * Initialise with fw_launch_request_init.
+ */
+struct fw_launch_request {
+	size_t struct_size;
+	size_t items; /* one thread each; 0 (default): no grid is wanted */
+	/* The kernel; its block_threads is not read. Borrowed for the call. */
+	const struct fw_occupancy_input *kernel;
+	unsigned int max_threads;      /* launch bound of the kernel; 0 (default): 1024 */
+	unsigned int required_threads; /* the only size the kernel allows; 0 (default): any */
+	unsigned int
+		smem_per_thread_bytes; /* dynamic shared memory that each thread adds; default 0 */
+	unsigned int sms;              /* of the GPU; 0 (default): not known */
+};
+
+#define FW_MAX_BLOCK_SIZES 32
+
+/* Set struct_size before the call (fw_launch_init does). */
+struct fw_launch {
+	size_t struct_size;
+	size_t grid_blocks;     /* one thread an item, whole clusters; 0: no items were given */
+	size_t resident_blocks; /* all SMs full: the grid of a grid-stride loop; 0: SMs not known */
+	double occupancy;       /* theoretical, the same for all of best_threads */
+	double waves;           /* grid_blocks / resident_blocks; -1: not known */
+	double efficiency; /* waves / waves rounded up, a bound for even blocks; -1: not known */
+	unsigned int block_threads; /* the one of best_threads to start from */
+	unsigned int blocks_per_sm; /* with block_threads */
+	unsigned int limiters;      /* with block_threads; enum fw_limiter bits */
+	unsigned int best_count;
+	unsigned int best_threads[FW_MAX_BLOCK_SIZES]; /* ascending, multiples of a warp */
+};
+
+FW_API void fw_launch_request_init(struct fw_launch_request *request);
+FW_API void fw_launch_init(struct fw_launch *out);
+
+/*
+ * The block sizes with the best theoretical occupancy, one to start from (the smallest that gives
+ * every scheduler a warp), and its grid. Equal occupancy is not equal time: measure among best_threads.
+ * FW_ERR_UNSUPPORTED: the capability is not known or no block size can run (the message says why);
+ * FW_ERR_ARGUMENT: a value out of range, or a grid of more than 2^31 - 1 blocks.
+ */
+FW_API fw_status fw_launch_advise(const struct fw_launch_request *request, struct fw_launch *out,
+				  struct fw_error *err);
+
+/*
+ * The two driver calls that the next function needs, so that neither CUDA's header nor its library is
+ * needed here: cuFuncGetAttribute and cuDeviceGetAttribute, cast to these types.
+ */
+struct fw_cuda_driver {
+	size_t struct_size;
+	int (*func_get_attribute)(int *value, int attribute, void *function);
+	int (*device_get_attribute)(int *value, int attribute, int device);
+};
+
+/*
+ * The same for a CUfunction on a CUdevice: registers, shared memory, launch bound, carve-out and
+ * cluster come from the driver, limits and SMs from the device (the table only fills what the driver
+ * does not tell). From request->kernel, which may be NULL, only dynamic_smem_bytes, barriers and
+ * virtual_resources are read: the driver knows none of them.
+ * FW_ERR_UNSUPPORTED too where dynamic shared memory exceeds what cuFuncSetAttribute has allowed.
+ *
+ *	struct fw_cuda_driver driver = { sizeof(driver),
+ *		(int (*)(int *, int, void *))cuFuncGetAttribute,
+ *		(int (*)(int *, int, int))cuDeviceGetAttribute };
+ *	fw_launch_request_init(&request);
+ *	fw_launch_init(&launch);
+ *	request.items = n;
+ *	if (fw_launch_advise_function(&driver, function, device, &request, &launch, &err) == FW_OK)
+ *		cuLaunchKernel(function, launch.grid_blocks, 1, 1, launch.block_threads, 1, 1, ...);
+ */
+FW_API fw_status fw_launch_advise_function(const struct fw_cuda_driver *driver, void *function,
+					   int device, const struct fw_launch_request *request,
+					   struct fw_launch *out, struct fw_error *err);
+
 /* "registers" for one bit of enum fw_limiter, NULL for anything else; static storage. */
 FW_API const char *fw_limiter_name(unsigned int limiter);
 

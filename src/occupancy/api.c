@@ -1,13 +1,10 @@
 /* The public calls: structures of any version in, structures of the caller's version out. */
 #include "fullwarp/occupancy.h"
 #include "occupancy/rule.h"
+#include "occupancy/versioned.h"
 
 #include <limits.h>
 #include <string.h>
-
-/* Sizes that version 0.1.0 had; no caller has a smaller one. */
-#define FIRST_INPUT_SIZE  sizeof(struct fw_occupancy_input)
-#define FIRST_RESULT_SIZE sizeof(struct fw_occupancy_result)
 
 void fw_occupancy_input_init(struct fw_occupancy_input *in)
 {
@@ -25,36 +22,16 @@ void fw_occupancy_result_init(struct fw_occupancy_result *out)
 	*out = (struct fw_occupancy_result){ .struct_size = sizeof(*out) };
 }
 
-/* A newer caller may ask for what this version does not know; only zeros there can be honoured. */
-static int has_unknown_members(const struct fw_occupancy_input *in)
-{
-	const unsigned char *bytes = (const unsigned char *)in;
-
-	for (size_t i = sizeof(*in); i < in->struct_size; i++)
-		if (bytes[i])
-			return 1;
-	return 0;
-}
-
 static fw_status check_sizes(const struct fw_occupancy_input *in,
 			     const struct fw_occupancy_result *out, struct fw_error *err)
 {
 	if (!in || !out)
 		return fw_fail(err, FW_ERR_ARGUMENT, "occupancy: input or result is NULL");
-	if (in->struct_size < FIRST_INPUT_SIZE || in->struct_size > INT_MAX)
-		return fw_fail(err, FW_ERR_ARGUMENT,
-			       "occupancy: struct_size %zu of the input is wrong", in->struct_size);
-	if (out->struct_size < FIRST_RESULT_SIZE || out->struct_size > INT_MAX)
+	if (out->struct_size < sizeof(*out) || out->struct_size > INT_MAX)
 		return fw_fail(err, FW_ERR_ARGUMENT,
 			       "occupancy: struct_size %zu of the result is wrong",
 			       out->struct_size);
-	if (has_unknown_members(in))
-		return fw_fail(
-			err, FW_ERR_UNSUPPORTED,
-			"occupancy: the input has members that this library (%s) does not know; "
-			"update it",
-			fw_version());
-	return FW_OK;
+	return fw_versioned_check(in, sizeof(*in), "occupancy input", err);
 }
 
 fw_status fw_occupancy(const struct fw_occupancy_input *in, struct fw_occupancy_result *out,
