@@ -292,6 +292,23 @@ class Symbols(Planted):
         self.assertEqual(status, 1)
 
 
+class Exports(Planted):
+    def export(self, text):
+        self.write("include/fullwarp/a.h", "FW_API const char *fw_a(int x,\n\tint y);\n/* FW_API int fw_old(void); */\n")
+        self.write("a.c", text)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.root / "a.so", self.root / "a.c"], check=True)
+        return run_check("exports", self.root, self.root / "a.so")
+
+    def test_clean(self):
+        self.assertEqual(self.export("int fw_a(void) { return 0; }\n"), (0, "ok: 1 functions\n"))
+
+    def test_missing_and_undeclared(self):
+        status, said = self.export("int fw_b(void) { return 0; }\n")
+        self.assertEqual(status, 1)
+        self.assertIn("fw_a: declared in include/fullwarp, not exported", said)
+        self.assertIn("fw_b: exported, but no public header declares it", said)
+
+
 class Count(Planted):
     CASES = ('<testcase name="good" status="run"/><testcase name="bad" status="fail"/>'
              '<testcase name="gone" status="notrun"><skipped message="Unable to find executable"/></testcase>'

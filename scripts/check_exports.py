@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""check_exports.py ROOT LIBRARY: the library exports what the public headers declare, and nothing else."""
+import re
+import shutil
+import subprocess
+import sys
+
+import tree
+
+
+def declared(root):
+    names = set()
+    for header in sorted((root / "include" / "fullwarp").glob("*.h")):
+        text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+        names |= set(re.findall(r"FW_API\s[^;{]*?\b(fw_\w+)\s*\(", text))
+    return names
+
+
+def exported(library):
+    run = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+    return {line.split()[2].split("@")[0] for line in run.stdout.splitlines()}
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: check_exports.py ROOT LIBRARY")
+    if not shutil.which("nm"):
+        tree.skip("nm (binutils) is not installed")
+    want, have = declared(tree.root_argument()), exported(sys.argv[2])
+    problems = [f"{name}: declared in include/fullwarp, not exported" for name in sorted(want - have)]
+    problems += [f"{name}: exported, but no public header declares it" for name in sorted(have - want)]
+    tree.finish(problems, f"{len(want)} functions")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
