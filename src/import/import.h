@@ -28,4 +28,8 @@ fw_status fw_import_files(const char *const *paths, size_t count,
 			  const struct fw_import_options *options, struct fw_trace **trace,
 			  struct fw_error *err);
 
+/* One file that lies in memory; name stands for it in messages. Used by tests and fuzzing. */
+fw_status fw_import_bytes(const char *name, const void *bytes, size_t size, struct fw_trace **trace,
+			  struct fw_error *err);
+
 #endif

@@ -200,6 +200,24 @@ uint32_t fw_trace_stream(struct fw_trace *trace, uint32_t device, int64_t id)
 	return row;
 }
 
+static uint32_t find(const struct fw_trace *trace, enum index_kind kind, uint32_t parent,
+		     uint32_t id)
+{
+	const uint64_t *slot = fw_map_find(&trace->index, (uint64_t)kind << 32 | parent, id);
+
+	return slot ? (uint32_t)*slot : FW_NONE;
+}
+
+uint32_t fw_trace_find_process(const struct fw_trace *trace, uint32_t file, uint32_t pid)
+{
+	return find(trace, KEY_PROCESS, file, pid);
+}
+
+uint32_t fw_trace_find_thread(const struct fw_trace *trace, uint32_t process, uint32_t tid)
+{
+	return find(trace, KEY_THREAD, process, tid);
+}
+
 static bool shape_equals(const struct fw_trace_shapes *t, uint32_t row, const struct fw_shape *s)
 {
 	return t->grid_x[row] == s->grid[0] && t->grid_y[row] == s->grid[1] &&

@@ -156,6 +156,10 @@ uint32_t fw_trace_process(struct fw_trace *trace, uint32_t file, uint32_t pid);
 uint32_t fw_trace_thread(struct fw_trace *trace, uint32_t process, uint32_t tid);
 uint32_t fw_trace_stream(struct fw_trace *trace, uint32_t device, int64_t id);
 
+/* The same, but never created: FW_NONE when absent. */
+uint32_t fw_trace_find_process(const struct fw_trace *trace, uint32_t file, uint32_t pid);
+uint32_t fw_trace_find_thread(const struct fw_trace *trace, uint32_t process, uint32_t tid);
+
 /* The row of shapes equal to *shape, which is added when absent; FW_NONE when memory is out. */
 struct fw_shape {
 	uint32_t grid[3], block[3];

@@ -1,0 +1,449 @@
+#include "import/kineto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Text that is held at once; a record that is longer makes it grow, up to the second figure. */
+#define WINDOW_BYTES (256u << 10)
+#define RECORD_BYTES (32u << 20)
+
+/* More than what tells where an event starts: a brace, a key, white space. */
+#define SEAM_BYTES 256u
+
+void fw_kineto_flaw(struct fw_kineto *k, uint64_t *count, uint64_t offset)
+{
+	struct fw_integrity *flaws = &k->trace->integrity;
+
+	++*count;
+	if (offset < flaws->first_flaw_offset)
+		flaws->first_flaw_offset = offset;
+}
+
+static uint64_t here(const struct fw_kineto *k)
+{
+	return k->offset + k->at;
+}
+
+static void report_progress(const struct fw_kineto *k)
+{
+	if (k->options && k->options->progress)
+		k->options->progress(k->options->user, fw_source_position(k->source),
+				     fw_source_size(k->source));
+}
+
+/* Drops what was read, and makes room where the text in hand fills the buffer. */
+static fw_status make_room(struct fw_kineto *k, struct fw_error *err)
+{
+	size_t cap = k->cap;
+	char *bigger;
+
+	memmove(k->buffer, k->buffer + k->at, k->len - k->at);
+	k->offset += k->at;
+	k->len -= k->at;
+	k->at = 0;
+	if (k->len < cap / 2 || cap >= RECORD_BYTES)
+		return FW_OK;
+	bigger = realloc(k->buffer, cap * 2 + FW_LEX_PADDING);
+	if (!bigger)
+		return fw_fail_nomem(err, cap * 2);
+	k->buffer = bigger;
+	k->cap = cap * 2;
+	return FW_OK;
+}
+
+/*
+ * More text behind what is in hand. *grew is false at the end of the file, and when a record fills
+ * the largest window.
+ */
+static fw_status refill(struct fw_kineto *k, bool *grew, struct fw_error *err)
+{
+	fw_status status;
+
+	*grew = false;
+	if (k->at_end)
+		return FW_OK;
+	status = make_room(k, err);
+	/* Always full, so that a long record is begun again only once a doubling. */
+	while (!status && k->len < k->cap && !k->at_end) {
+		size_t got;
+
+		status = fw_source_read(k->source, k->buffer + k->len, k->cap - k->len, &got, err);
+		k->len += got;
+		k->at_end = !got;
+		*grew |= got > 0;
+	}
+	memset(k->buffer + k->len, 0, FW_LEX_PADDING);
+	report_progress(k);
+	return status;
+}
+
+static struct fw_lex lex_here(const struct fw_kineto *k)
+{
+	return (struct fw_lex){ .p = k->buffer + k->at, .end = k->buffer + k->len };
+}
+
+static size_t position_of(const struct fw_kineto *k, const char *p)
+{
+	return (size_t)(p - k->buffer);
+}
+
+/* The next byte that is no white space, not taken; 0 at the end of the file. */
+static fw_status next_byte(struct fw_kineto *k, char *byte, struct fw_error *err)
+{
+	for (;;) {
+		struct fw_lex lex = lex_here(k);
+		bool grew;
+		fw_status status;
+
+		*byte = fw_lex_peek(&lex);
+		k->at = position_of(k, lex.p);
+		if (fw_lex_ok(&lex))
+			return FW_OK;
+		status = refill(k, &grew, err);
+		if (status || !grew)
+			return status;
+	}
+}
+
+/* True if the array of events ends at p and what Kineto writes behind it follows. */
+static bool events_end(const char *p, const char *end)
+{
+	struct fw_lex lex = { .p = p + 1, .end = end };
+	struct fw_lex_text key;
+	char c = fw_lex_peek(&lex);
+
+	if (c == '}')
+		return true;
+	return c == ',' && fw_lex_key(&lex, false, &key) && key.len >= 9 &&
+	       (!memcmp(key.p, "traceName", 9) || !memcmp(key.p, "displayTimeUnit", 9) ||
+		!memcmp(key.p, "baseTimeNanoseconds", 9) || !memcmp(key.p, "distributedInfo", 9));
+}
+
+/* Looks at a place in the window that starts and ends as told. */
+typedef bool (*place_test)(const char *start, const char *p, const char *end);
+
+/* The last byte before p that is no white space; 0: none in the window. */
+static char byte_before(const char *start, const char *p)
+{
+	while (p > start && (unsigned char)p[-1] <= ' ')
+		p--;
+	return p > start ? p[-1] : 0;
+}
+
+/* The first place in the window from `from` on that `is_it` accepts, or the window's end. */
+static size_t find(const struct fw_kineto *k, size_t from, place_test is_it)
+{
+	while (from < k->len && !is_it(k->buffer, k->buffer + from, k->buffer + k->len))
+		from++;
+	return from;
+}
+
+/* True where an event starts or the events end. */
+static bool is_record_edge(const char *start, const char *p, const char *end)
+{
+	if (*p == '{')
+		return strchr(",[}", byte_before(start, p)) && fw_event_starts(p, end);
+	return *p == ']' && events_end(p, end);
+}
+
+/*
+ * After damage: on to the next place, `from` bytes behind the cursor or later, where reading can go
+ * on. *found is false, and the cursor at the file's end, if there is none.
+ */
+static fw_status seek(struct fw_kineto *k, size_t from, place_test is_it, bool *found,
+		      struct fw_error *err)
+{
+	from += k->at;
+	for (;;) {
+		bool grew;
+		fw_status status;
+
+		from = find(k, from, is_it);
+		*found = from < k->len;
+		if (*found) {
+			k->at = from;
+			return FW_OK;
+		}
+		/* The window's end may cut the few bytes that decide, and some before tell more. */
+		if (from - k->at > 2 * SEAM_BYTES)
+			k->at = from - 2 * SEAM_BYTES;
+		from -= k->at;
+		from = from > SEAM_BYTES ? from - SEAM_BYTES : 1;
+		status = refill(k, &grew, err);
+		if (status || !grew) {
+			k->at = k->len;
+			return status;
+		}
+	}
+}
+
+/*
+ * Skips the record at the cursor, of which `seen` bytes were looked at. The search goes over those
+ * again, since another record may start among them, unless hostile text makes that too dear.
+ */
+static fw_status skip_damage(struct fw_kineto *k, size_t seen, bool is_cut, struct fw_error *err)
+{
+	struct fw_integrity *flaws = &k->trace->integrity;
+	uint64_t offset = here(k);
+	bool found;
+	fw_status status;
+
+	k->reread_bytes += seen;
+	if (k->reread_bytes < 16 * (k->offset + k->len) + RECORD_BYTES)
+		seen = 0;
+	status = seek(k, seen ? seen : 1, is_record_edge, &found, err);
+	if (!status)
+		fw_kineto_flaw(k, is_cut && !found ? &flaws->truncated : &flaws->bad_records,
+			       offset);
+	return status;
+}
+
+/* A record with quotes inside its strings: read again, leniently. True if that gave a whole record. */
+static bool reread(struct fw_kineto *k, struct fw_lex *lex, struct fw_event *event)
+{
+	*lex = lex_here(k);
+	lex->is_lenient = true;
+	fw_event_read(lex, event);
+	return fw_lex_ok(lex) && !fw_event_swallowed_another(event);
+}
+
+static fw_status read_event(struct fw_kineto *k, struct fw_error *err)
+{
+	for (;;) {
+		struct fw_lex lex = lex_here(k);
+		struct fw_event event;
+		bool grew = false;
+
+		fw_event_read(&lex, &event);
+		if (lex.state == FW_LEX_MORE) {
+			fw_status status = refill(k, &grew, err);
+
+			if (status)
+				return status;
+			if (grew)
+				continue;
+			return skip_damage(k, k->len - k->at, k->at_end, err);
+		}
+		if (!fw_lex_ok(&lex) && !reread(k, &lex, &event))
+			return skip_damage(k, position_of(k, lex.p) - k->at, false, err);
+		fw_kineto_add(k, &event, here(k));
+		k->at = position_of(k, lex.p);
+		return FW_OK;
+	}
+}
+
+/* The array of events, behind its bracket. */
+static fw_status read_events(struct fw_kineto *k, struct fw_error *err)
+{
+	for (;;) {
+		char c;
+		fw_status status = next_byte(k, &c, err);
+
+		if (status)
+			return status;
+		if (!c && k->at == k->len) {
+			fw_kineto_flaw(k, &k->trace->integrity.truncated, here(k));
+			return FW_OK;
+		}
+		if (c == ']') {
+			k->at++;
+			return FW_OK;
+		}
+		if (c == ',')
+			k->at++;
+		else if (c == '{')
+			status = read_event(k, err);
+		else
+			status = skip_damage(k, 0, false, err);
+		if (status)
+			return status;
+		if (k->is_out_of_memory)
+			return fw_fail(err, FW_ERR_NOMEM, "%s: out of memory at offset %llu",
+				       fw_source_name(k->source), (unsigned long long)here(k));
+	}
+}
+
+static bool is_events_key(const struct fw_lex_text *key)
+{
+	return key->len == 11 && !memcmp(key->p, "traceEvents", 11);
+}
+
+static bool is_events_array(const char *start, const char *p, const char *end)
+{
+	struct fw_lex lex = { .p = p, .end = end };
+	struct fw_lex_text key;
+
+	(void)start;
+	return *p == '"' && fw_lex_key(&lex, true, &key) && is_events_key(&key) &&
+	       fw_lex_peek(&lex) == '[';
+}
+
+/* The header is damaged, by metadata that the user wrote: the events may still be whole. */
+static fw_status mend_header(struct fw_kineto *k, bool *more, struct fw_error *err)
+{
+	uint64_t offset = here(k);
+	fw_status status = FW_OK;
+
+	if (!k->has_seen_events)
+		status = seek(k, 1, is_events_array, more, err);
+	fw_kineto_flaw(k, &k->trace->integrity.bad_records, offset);
+	return status;
+}
+
+enum key_kind { KEY_NONE, KEY_HEADER, KEY_EVENTS };
+
+/* A key of the outermost object with its value; of traceEvents up to the array's bracket. */
+static enum key_kind lex_key(struct fw_kineto *k, struct fw_lex *lex, bool is_first)
+{
+	struct fw_lex_text key;
+
+	if (!fw_lex_key(lex, is_first, &key))
+		return KEY_NONE;
+	if (is_events_key(&key) && fw_lex_peek(lex) == '[') {
+		lex->p++;
+		return KEY_EVENTS;
+	}
+	fw_kineto_read_header(k, lex, &key);
+	return KEY_HEADER;
+}
+
+static fw_status read_key(struct fw_kineto *k, bool is_first, enum key_kind *kind,
+			  struct fw_error *err)
+{
+	for (;;) {
+		struct fw_lex lex = lex_here(k);
+		bool grew;
+		fw_status status;
+
+		*kind = lex_key(k, &lex, is_first);
+		if (fw_lex_ok(&lex)) {
+			k->at = position_of(k, lex.p);
+			return FW_OK;
+		}
+		*kind = KEY_NONE;
+		if (lex.state == FW_LEX_MORE) {
+			status = refill(k, &grew, err);
+			if (status)
+				return status;
+			if (grew)
+				continue;
+		}
+		if (lex.state == FW_LEX_MORE && k->at_end) {
+			fw_kineto_flaw(k, &k->trace->integrity.truncated, here(k));
+			return FW_OK;
+		}
+		is_first = true;
+		status = mend_header(k, &grew, err);
+		if (status || !grew)
+			return status;
+	}
+}
+
+static fw_status read_document(struct fw_kineto *k, struct fw_error *err)
+{
+	enum key_kind kind = KEY_HEADER;
+
+	for (bool is_first = true; kind != KEY_NONE; is_first = false) {
+		fw_status status = read_key(k, is_first, &kind, err);
+
+		if (!status && kind == KEY_EVENTS) {
+			k->has_seen_events = true;
+			status = read_events(k, err);
+		}
+		if (status)
+			return status;
+	}
+	return FW_OK;
+}
+
+static fw_status read_text(struct fw_kineto *k, struct fw_error *err)
+{
+	const char *name = fw_source_name(k->source);
+	char c;
+	fw_status status = next_byte(k, &c, err);
+
+	if (status)
+		return status;
+	/* A byte order mark says nothing in UTF-8. */
+	if (k->len >= 3 && !k->at && !memcmp(k->buffer, "\xef\xbb\xbf", 3)) {
+		k->at = 3;
+		status = next_byte(k, &c, err);
+		if (status)
+			return status;
+	}
+	if (!k->len)
+		return fw_fail(err, FW_ERR_FORMAT, "%s: the file is empty", name);
+	if (c != '{' && c != '[')
+		return fw_fail(err, FW_ERR_FORMAT,
+			       "%s: not JSON: byte 0x%02x at offset %llu, expected '{' or '['",
+			       name, (unsigned char)c, (unsigned long long)here(k));
+	k->at++;
+	if (c == '{')
+		return read_document(k, err);
+	k->has_seen_events = true;
+	return read_events(k, err);
+}
+
+static fw_status judge(const struct fw_kineto *k, struct fw_error *err)
+{
+	const char *name = fw_source_name(k->source);
+
+	if (k->kineto_events || (k->has_header && !k->is_execution_trace))
+		return FW_OK;
+	if (k->is_execution_trace)
+		return fw_fail(err, FW_ERR_UNSUPPORTED,
+			       "%s: a PyTorch execution trace (ExecutionTraceObserver): it has no "
+			       "times of the GPU; pass the profiler's trace instead",
+			       name);
+	if (k->has_events)
+		return fw_fail(err, FW_ERR_UNSUPPORTED,
+			       "%s: a Chrome trace, but not of PyTorch's profiler: no event of "
+			       "category kernel, cuda_runtime, cpu_op, ...",
+			       name);
+	return fw_fail(err, FW_ERR_FORMAT, "%s: no traceEvents in this JSON file", name);
+}
+
+static void finish(struct fw_kineto *k)
+{
+	struct fw_trace_files *files = &k->trace->files;
+	struct fw_integrity *flaws = &k->trace->integrity;
+
+	if (fw_source_damage(k->source) == FW_SOURCE_CORRUPT)
+		fw_kineto_flaw(k, &flaws->bad_compression, k->offset + k->len);
+	else if (fw_source_damage(k->source) == FW_SOURCE_CUT && !flaws->truncated)
+		fw_kineto_flaw(k, &flaws->truncated, k->offset + k->len);
+	fw_kineto_name_threads(k);
+	fw_kineto_name_devices(k);
+	files->epoch_ns[k->file] = k->has_base ? k->base_ns : INT64_MIN;
+}
+
+fw_status fw_kineto_import(struct fw_source *source, const struct fw_import_options *options,
+			   uint32_t file, struct fw_trace *trace, struct fw_error *err)
+{
+	struct fw_kineto *k = calloc(1, sizeof(*k));
+	fw_status status;
+
+	if (!k)
+		return fw_fail_nomem(err, sizeof(*k));
+	k->trace = trace;
+	k->file = file;
+	k->options = options;
+	k->source = source;
+	k->gpus = (struct fw_vec)FW_VEC(struct fw_kineto_gpu);
+	k->labels = (struct fw_vec)FW_VEC(struct fw_kineto_label);
+	k->names = (struct fw_vec)FW_VEC(struct fw_name_facts);
+	k->cap = WINDOW_BYTES;
+	k->buffer = calloc(1, k->cap + FW_LEX_PADDING);
+	status = k->buffer ? read_text(k, err) : fw_fail_nomem(err, k->cap);
+	if (!status)
+		status = judge(k, err);
+	if (!status)
+		finish(k);
+	free(k->buffer);
+	fw_vec_release(&k->gpus);
+	fw_vec_release(&k->labels);
+	fw_vec_release(&k->names);
+	fw_str_release(&k->scratch);
+	free(k);
+	return status;
+}

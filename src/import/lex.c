@@ -1,0 +1,272 @@
+#include "import/lex.h"
+
+#include "import/scan.h"
+
+static void fail(struct fw_lex *lex, const char *at)
+{
+	if (lex->state != FW_LEX_OK)
+		return;
+	lex->p = at;
+	lex->state = at >= lex->end ? FW_LEX_MORE : FW_LEX_BAD;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static const char *skip_space(const char *p)
+{
+	/* Most values follow at once or after one blank. */
+	if (!is_space(*p))
+		return p;
+	if (!is_space(p[1]))
+		return p + 1;
+	return fw_scan_space(p + 2);
+}
+
+char fw_lex_peek(struct fw_lex *lex)
+{
+	if (!fw_lex_ok(lex))
+		return 0;
+	lex->p = skip_space(lex->p);
+	if (!*lex->p && lex->p >= lex->end)
+		fail(lex, lex->p);
+	return fw_lex_ok(lex) ? *lex->p : 0;
+}
+
+bool fw_lex_expect(struct fw_lex *lex, char c)
+{
+	char next = fw_lex_peek(lex);
+
+	if (!fw_lex_ok(lex) || next != c) {
+		fail(lex, lex->p);
+		return false;
+	}
+	lex->p++;
+	return true;
+}
+
+/* True if a key and its colon start at p, white space before. */
+static bool key_follows(const struct fw_lex *lex, const char *p)
+{
+	p = skip_space(p);
+	if (*p++ != '"')
+		return false;
+	while (p < lex->end && *p != '"' && *p != '\\' && *p != '{' && *p != '}' && *p != ',')
+		p++;
+	return p < lex->end && *p == '"' && *skip_space(p + 1) == ':';
+}
+
+/*
+ * Lenient reading: a quote inside a damaged string is told from its end by what follows it. Ends of
+ * objects and arrays count, a colon only behind a key, a comma only before another key or element.
+ */
+static bool ends_string(const struct fw_lex *lex, const char *quote)
+{
+	const char *p = skip_space(quote + 1);
+
+	if (*p == ':' || *p == '}' || *p == ']')
+		return true;
+	return *p == ',' && (*skip_space(p + 1) != '"' || key_follows(lex, p + 1));
+}
+
+static void read_string(struct fw_lex *lex, struct fw_lex_text *text)
+{
+	const char *start = lex->p + 1, *p = start;
+	bool high = false;
+	uint8_t flags = FW_TEXT_QUOTED;
+
+	for (;; p++) {
+		p = fw_scan_string(p, &high);
+		if (*p == '"') {
+			if (!lex->is_lenient || ends_string(lex, p))
+				break;
+			flags |= FW_TEXT_REPAIRED;
+		} else if (p >= lex->end) {
+			fail(lex, lex->end);
+			return;
+		} else if (*p == '\\') {
+			flags |= FW_TEXT_ESCAPED;
+			/* A control character behind the backslash is looked at for itself. */
+			p += (unsigned char)p[1] >= 0x20;
+		} else {
+			flags |= FW_TEXT_CONTROL;
+		}
+	}
+	*text = (struct fw_lex_text){ start, (size_t)(p - start), flags };
+	if (high)
+		text->flags |= FW_TEXT_HIGH;
+	lex->p = p + 1;
+}
+
+/* Numbers, literals, and what broken writers leave in their place: NaN, inf, N/A. */
+static void read_scalar(struct fw_lex *lex, struct fw_lex_text *text)
+{
+	const char *start = lex->p, *p = start;
+
+	while ((unsigned char)*p > ' ' && *p != ',' && *p != '}' && *p != ']' && *p != '"' &&
+	       *p != '{' && *p != '[' && *p != ':')
+		p++;
+	if (p == start || p >= lex->end) {
+		fail(lex, p);
+		return;
+	}
+	*text = (struct fw_lex_text){ start, (size_t)(p - start), 0 };
+	lex->p = p;
+}
+
+/* One bit a level: set inside an object. */
+struct levels {
+	uint8_t is_object[FW_LEX_DEPTH / 8];
+	unsigned depth;
+};
+
+static bool push(struct levels *levels, bool is_object)
+{
+	unsigned i = levels->depth;
+
+	if (i == FW_LEX_DEPTH)
+		return false;
+	levels->depth++;
+	levels->is_object[i / 8] &= (uint8_t) ~(1u << i % 8);
+	levels->is_object[i / 8] |= (uint8_t)((unsigned)is_object << i % 8);
+	return true;
+}
+
+static bool in_object(const struct levels *levels)
+{
+	unsigned i = levels->depth - 1;
+
+	return levels->is_object[i / 8] >> i % 8 & 1;
+}
+
+/* After a value: closes what ends here. True if another key or element follows. */
+static bool close_levels(struct fw_lex *lex, struct levels *levels)
+{
+	while (levels->depth) {
+		char c = fw_lex_peek(lex);
+
+		if (!fw_lex_ok(lex))
+			return false;
+		if (c == ',') {
+			lex->p++;
+			return true;
+		}
+		if (c != (in_object(levels) ? '}' : ']')) {
+			fail(lex, lex->p);
+			return false;
+		}
+		lex->p++;
+		levels->depth--;
+	}
+	return false;
+}
+
+static void skip_key(struct fw_lex *lex)
+{
+	struct fw_lex_text key;
+
+	if (fw_lex_peek(lex) != '"') {
+		fail(lex, lex->p);
+		return;
+	}
+	read_string(lex, &key);
+	fw_lex_expect(lex, ':');
+}
+
+/* Opens the container at p; true if it has something in it. */
+static bool open_level(struct fw_lex *lex, struct levels *levels)
+{
+	bool is_object = *lex->p == '{';
+	char c;
+
+	if (!push(levels, is_object)) {
+		fail(lex, lex->p);
+		return false;
+	}
+	lex->p++;
+	c = fw_lex_peek(lex);
+	return c != (is_object ? '}' : ']');
+}
+
+static void skip_container(struct fw_lex *lex)
+{
+	struct levels levels;
+	struct fw_lex_text text;
+	bool more;
+
+	levels.depth = 0;
+	do {
+		char c = fw_lex_peek(lex);
+
+		if (levels.depth && in_object(&levels)) {
+			skip_key(lex);
+			c = fw_lex_peek(lex);
+		}
+		if (!fw_lex_ok(lex))
+			return;
+		if (c == '{' || c == '[') {
+			more = open_level(lex, &levels) || close_levels(lex, &levels);
+			continue;
+		}
+		if (c == '"')
+			read_string(lex, &text);
+		else
+			read_scalar(lex, &text);
+		more = close_levels(lex, &levels);
+	} while (more && fw_lex_ok(lex));
+}
+
+void fw_lex_value(struct fw_lex *lex, struct fw_lex_text *value)
+{
+	char c = fw_lex_peek(lex);
+
+	*value = (struct fw_lex_text){ lex->p, 0, 0 };
+	if (!fw_lex_ok(lex))
+		return;
+	if (c == '"')
+		read_string(lex, value);
+	else if (c == '{' || c == '[')
+		skip_container(lex);
+	else
+		read_scalar(lex, value);
+}
+
+void fw_lex_skip(struct fw_lex *lex)
+{
+	struct fw_lex_text ignored;
+
+	fw_lex_value(lex, &ignored);
+}
+
+/* Before a key or element: the comma between two, or the end of the container. */
+static bool next_item(struct fw_lex *lex, bool is_first, char close)
+{
+	char c = fw_lex_peek(lex);
+
+	if (!fw_lex_ok(lex))
+		return false;
+	if (c == close) {
+		lex->p++;
+		return false;
+	}
+	return is_first || fw_lex_expect(lex, ',');
+}
+
+bool fw_lex_key(struct fw_lex *lex, bool is_first, struct fw_lex_text *key)
+{
+	if (!next_item(lex, is_first, '}'))
+		return false;
+	if (fw_lex_peek(lex) != '"') {
+		fail(lex, lex->p);
+		return false;
+	}
+	read_string(lex, key);
+	return fw_lex_expect(lex, ':');
+}
+
+bool fw_lex_element(struct fw_lex *lex, bool is_first)
+{
+	return next_item(lex, is_first, ']');
+}
