@@ -19,8 +19,9 @@ command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || exit 0
 
 missing=
 for package in $wanted; do
-	case $(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null) in
-	*installed*) ;;
+	# One word an architecture; "not-installed" is a word too.
+	case " $(dpkg-query -W -f '${db:Status-Status} ' "$package" 2>/dev/null)" in
+	*" installed "*) ;;
 	*) missing="$missing $package" ;;
 	esac
 done
