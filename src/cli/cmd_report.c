@@ -1,0 +1,182 @@
+/* fullwarp report: traces in, the ledger and the ranked findings out, as text or JSON. */
+#include "cli/cmd.h"
+#include "cli/duration.h"
+#include "cli/inputs.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+#include "fullwarp/report.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct arguments {
+	bool all, explain, full_names, kernels;
+	const char *format, *output, *top, *window;
+};
+
+static const char about[] = "Why was the GPU not full? Reads PyTorch profiler traces (JSON, also "
+			    ".gz and .zst; - is standard\n"
+			    "input; a folder stands for the traces in it), gives every nanosecond "
+			    "an owner, and ranks the\n"
+			    "causes by cost. Several traces are the ranks of one job.\n";
+
+static int report_failure(const struct fw_error *err)
+{
+	fprintf(stderr, "fullwarp report: %s\n", err->message);
+	return err->code == FW_ERR_ARGUMENT ? 2 : 1;
+}
+
+/* On a terminal only: how far reading is, on one line that is wiped at the end. */
+static void show_progress(void *user, uint64_t bytes, uint64_t total)
+{
+	int *shown = user; /* percent, or MB where the total is unknown */
+	int now = (int)(total ? bytes * 100 / total : bytes >> 20);
+
+	if (now == *shown)
+		return;
+	*shown = now;
+	fprintf(stderr, "\rreading: %d %s\033[K", now, total ? "%" : "MB");
+}
+
+/* Checks the values and fills what the library takes; -1: go on, 2: a mistake, explained. */
+static int settle(const struct fw_usage *usage, const struct arguments *args,
+		  struct fw_report_options *options, struct fw_report_style *style)
+{
+	uint64_t top = args->kernels ? UINT_MAX : 0;
+
+	if (strcmp(args->format, "text") && strcmp(args->format, "json"))
+		return fw_usage_error(usage, "--format is text or json, not '%s'", args->format);
+	if (args->top && !fw_parse_count(args->top, 1, UINT_MAX, &top))
+		return fw_usage_error(usage, "--top is a whole number from 1, not '%s'", args->top);
+	if (args->all && args->window)
+		return fw_usage_error(usage, "--all and --window exclude each other");
+	if (args->window) {
+		options->has_window = 1;
+		if (!fw_parse_window(args->window, &options->window_start_ns,
+				     &options->window_end_ns))
+			return fw_usage_error(usage,
+					      "--window is START,END in ms or with ns, us, ms, s, "
+					      "END after START, not '%s'",
+					      args->window);
+	}
+	options->all = args->all;
+	style->kernels = (unsigned)top;
+	style->columns = fw_terminal_columns();
+	style->color = !args->output && fw_terminal_has_color();
+	style->ascii = !fw_terminal_is_utf8();
+	style->full_names = args->full_names;
+	style->only_kernels = args->kernels;
+	style->explain = args->explain;
+	return -1;
+}
+
+/* Writes to a file, or to standard output, whose losses main() finds. */
+static int write_out(const char *path, const char *text)
+{
+	FILE *out;
+	bool lost;
+
+	if (!path) {
+		fputs(text, stdout);
+		return 0;
+	}
+	out = fopen(path, "w");
+	if (!out) {
+		fprintf(stderr, "fullwarp report: %s: %s\n", path, strerror(errno));
+		return 1;
+	}
+	lost = fputs(text, out) < 0;
+	lost = fclose(out) || lost;
+	if (lost)
+		fprintf(stderr, "fullwarp report: %s: %s\n", path, strerror(errno));
+	return lost;
+}
+
+static fw_status open_report(int argc, char **argv, struct fw_report_options *options,
+			     struct fw_report **report, struct fw_error *err)
+{
+	struct fw_inputs inputs = { .paths = FW_VEC(const char *) };
+	fw_status status = FW_OK;
+	int shown = -1;
+
+	for (int i = 1; i < argc && !status; i++)
+		status = fw_inputs_add(&inputs, argv[i], err);
+	if (isatty(STDERR_FILENO)) {
+		options->progress = show_progress;
+		options->user = &shown;
+	}
+	if (!status)
+		status = fw_report_open(inputs.paths.data, inputs.paths.len, options, report, err);
+	if (shown >= 0)
+		fputs("\r\033[K", stderr);
+	fw_inputs_release(&inputs);
+	return status;
+}
+
+static int run(const struct arguments *args, int argc, char **argv,
+	       struct fw_report_options *options, const struct fw_report_style *style)
+{
+	struct fw_report *report = NULL;
+	struct fw_error err = { 0 };
+	fw_status status;
+	char *text = NULL;
+	int code;
+
+	if (argc < 2) {
+		status = fw_report_explanation(style, &text, &err);
+	} else {
+		status = open_report(argc, argv, options, &report, &err);
+		if (!status && !strcmp(args->format, "json"))
+			status = fw_report_json(report, &text, &err);
+		else if (!status)
+			status = fw_report_text(report, style, &text, &err);
+	}
+	code = status ? report_failure(&err) : write_out(args->output, text);
+	free(text);
+	fw_report_close(report);
+	return code;
+}
+
+int fw_cmd_report(int argc, char **argv)
+{
+	struct arguments args = { .format = "text" };
+	const struct fw_option table[] = {
+		{ 0, "all", NULL, "from the first to the last GPU operation, warm-up included",
+		  &args.all, NULL },
+		{ 0, "window", "START,END",
+		  "this part only, in ms from the trace's start, or with a unit", NULL,
+		  &args.window },
+		{ 0, "top", "N", "rows of the kernel table (15)", NULL, &args.top },
+		{ 0, "kernels", NULL, "the kernel table alone, every row unless --top is given",
+		  &args.kernels, NULL },
+		{ 0, "full-names", NULL, "names as recorded, never shortened", &args.full_names,
+		  NULL },
+		{ 0, "explain", NULL,
+		  "what every class and number means; without a TRACE, only that", &args.explain,
+		  NULL },
+		{ 0, "format", "text|json", "for people, or for programs", NULL, &args.format },
+		{ 'o', "output", "FILE", "write there instead of to standard output", NULL,
+		  &args.output },
+	};
+	const struct fw_usage usage = { .command = "report",
+					.operands = "TRACE...",
+					.about = about,
+					.options = table,
+					.count = sizeof(table) / sizeof(table[0]) };
+	struct fw_report_options options = { .struct_size = sizeof(options) };
+	struct fw_report_style style = { .struct_size = sizeof(style) };
+	int status = fw_options_parse(&usage, &argc, argv);
+
+	if (status < 0)
+		status = settle(&usage, &args, &options, &style);
+	if (status >= 0)
+		return status;
+	if (argc < 2 && !args.explain)
+		return fw_usage_error(&usage, "no trace given");
+	return run(&args, argc, argv, &options, &style);
+}

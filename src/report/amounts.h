@@ -1,0 +1,29 @@
+#ifndef FW_REPORT_AMOUNTS_H
+#define FW_REPORT_AMOUNTS_H
+/* Numbers for people: rounded, with their unit, and "unknown" where they are. */
+#include <stddef.h>
+#include <stdint.h>
+
+struct fw_amount {
+	char text[32];
+};
+
+/* "976.4 ms", "12.35 s", "3.2 us", "120 ns"; negative: "unknown". */
+struct fw_amount fw_amount_time(int64_t ns);
+
+/* Always ms, to the microsecond: "1290.123 ms", for columns. */
+struct fw_amount fw_amount_ms(int64_t ns);
+
+/* part of whole as "12.3 %"; negative part or whole without length: "unknown". */
+struct fw_amount fw_amount_share(int64_t part, int64_t whole);
+
+/* "12.3 %" for 123. */
+struct fw_amount fw_amount_tenths(int64_t tenths);
+
+/*
+ * Rounds shares so that they add up: tenths[i] of a percent of values[i] in their sum, by largest
+ * remainder, 1000 in all. All zero if the sum is.
+ */
+void fw_apportion(const int64_t *values, size_t count, int64_t *tenths);
+
+#endif

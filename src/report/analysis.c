@@ -1,0 +1,122 @@
+/* The public handle: traces in, ledger and findings behind it, text or JSON out. */
+#include "report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "import/import.h"
+
+/*
+ * As much of *from as the caller's version of the struct has (it begins with its size); the rest
+ * stays zero. from may be NULL.
+ */
+static fw_status take_struct(void *to, size_t to_size, const void *from, struct fw_error *err)
+{
+	size_t from_size = from ? *(const size_t *)from : 0;
+
+	memset(to, 0, to_size);
+	if (from && from_size <= sizeof(from_size))
+		return fw_fail(err, FW_ERR_ARGUMENT, "struct_size is %zu: not set", from_size);
+	if (from)
+		memcpy(to, from, from_size < to_size ? from_size : to_size);
+	return FW_OK;
+}
+
+static fw_status analyse(struct fw_report *report, const char *const *paths, size_t count,
+			 const struct fw_report_options *options, struct fw_error *err)
+{
+	struct fw_import_options import = { .progress = options->progress, .user = options->user };
+	struct fw_ledger_options ledger = { .all = options->all,
+					    .has_window = options->has_window,
+					    .window_start_ns = options->window_start_ns,
+					    .window_end_ns = options->window_end_ns };
+	fw_status status = fw_import_files(paths, count, &import, &report->trace, err);
+
+	if (!status)
+		status = fw_ledger_build(report->trace, &ledger, &report->ledger, err);
+	if (!status)
+		status = fw_findings_build(report->ledger, &report->findings, err);
+	if (status)
+		return status;
+	report->verdict = fw_verdict(report->ledger, &report->findings);
+	return report->verdict ? FW_OK : fw_fail_nomem(err, sizeof(report->verdict));
+}
+
+fw_status fw_report_open(const char *const *paths, size_t count,
+			 const struct fw_report_options *options, struct fw_report **report,
+			 struct fw_error *err)
+{
+	struct fw_report_options known = { 0 };
+	struct fw_report *fresh;
+	fw_status status;
+
+	*report = NULL;
+	if (!count)
+		return fw_fail(err, FW_ERR_ARGUMENT, "no trace given");
+	status = take_struct(&known, sizeof(known), options, err);
+	if (status)
+		return status;
+	fresh = calloc(1, sizeof(*fresh));
+	if (!fresh)
+		return fw_fail_nomem(err, sizeof(*fresh));
+	status = analyse(fresh, paths, count, &known, err);
+	if (status) {
+		fw_report_close(fresh);
+		return status;
+	}
+	*report = fresh;
+	return FW_OK;
+}
+
+void fw_report_close(struct fw_report *report)
+{
+	if (!report)
+		return;
+	fw_findings_release(&report->findings);
+	fw_ledger_destroy(report->ledger);
+	fw_trace_destroy(report->trace);
+	free(report);
+}
+
+static fw_status hand_over(struct fw_str *out, char **text, struct fw_error *err)
+{
+	size_t len = out->len;
+
+	*text = fw_str_detach(out);
+	return *text ? FW_OK : fw_fail_nomem(err, len);
+}
+
+fw_status fw_report_text(const struct fw_report *report, const struct fw_report_style *style,
+			 char **text, struct fw_error *err)
+{
+	struct fw_report_style known = { 0 };
+	struct fw_str out = { 0 };
+	fw_status status = take_struct(&known, sizeof(known), style, err);
+
+	if (status)
+		return status;
+	fw_write_text(report, &known, &out);
+	return hand_over(&out, text, err);
+}
+
+fw_status fw_report_json(const struct fw_report *report, char **json, struct fw_error *err)
+{
+	struct fw_str out = { 0 };
+
+	fw_write_json(report, &out);
+	return hand_over(&out, json, err);
+}
+
+fw_status fw_report_explanation(const struct fw_report_style *style, char **text,
+				struct fw_error *err)
+{
+	struct fw_report_style known = { 0 };
+	struct fw_str out = { 0 };
+	fw_status status = take_struct(&known, sizeof(known), style, err);
+
+	if (status)
+		return status;
+	fw_write_explanation(&known, &out);
+	return hand_over(&out, text, err);
+}

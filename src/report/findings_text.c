@@ -1,0 +1,178 @@
+/* Findings with their four parts, rules that could not look, blind spots, integrity. */
+#include "report/sections.h"
+
+#include <inttypes.h>
+
+#include "report/amounts.h"
+
+#define INDENT      14
+#define CODE_INDENT 16
+
+static void put_cost(struct fw_page *page, const struct fw_finding *finding)
+{
+	const char *text = "unknown";
+
+	if (finding->cost_ns >= 0 && finding->share >= 0)
+		text = fw_page_text(page, "%s, %.1f %% of the window",
+				    fw_amount_time(finding->cost_ns).text, finding->share * 100);
+	else if (finding->cost_ns >= 0)
+		text = fw_page_text(page, "%s", fw_amount_time(finding->cost_ns).text);
+	fw_page_item(page, "   cost", INDENT, text);
+}
+
+static void put_evidence(struct fw_page *page, const struct fw_finding *finding)
+{
+	const struct fw_evidence *rows = finding->evidence.data;
+
+	for (size_t i = 0; i < finding->evidence.len; i++) {
+		const char *text =
+			fw_page_text(page, "%s: %s%s%s", rows[i].label, rows[i].value,
+				     rows[i].place ? ", " : "", rows[i].place ? rows[i].place : "");
+
+		fw_page_item(page, i ? "" : "   evidence", INDENT, text);
+	}
+}
+
+static void put_code(struct fw_page *page, const char *code)
+{
+	if (!code)
+		return;
+	fw_str_putc(page->out, '\n');
+	fw_page_code(page, CODE_INDENT, code);
+	fw_str_putc(page->out, '\n');
+}
+
+static void put_changes(struct fw_page *page, const struct fw_finding *finding)
+{
+	const struct fw_change *changes = finding->changes.data;
+
+	for (size_t i = 0; i < finding->changes.len; i++) {
+		fw_page_item(page, i ? "" : "   change", INDENT, changes[i].text);
+		put_code(page, changes[i].pytorch);
+		put_code(page, changes[i].cuda);
+		if (changes[i].when)
+			fw_page_item(page, "   helps when", INDENT, changes[i].when);
+	}
+}
+
+static void put_gain(struct fw_page *page, const struct fw_finding *finding, int64_t window)
+{
+	const struct fw_prediction *p = finding->prediction;
+	const char *text = "unknown";
+
+	if (p)
+		text = fw_page_text(page, "%s (%s to %s), if %s", fw_amount_time(p->best_ns).text,
+				    fw_amount_time(p->low_ns).text, fw_amount_time(p->high_ns).text,
+				    p->assumption);
+	else if (finding->at_most_ns >= 0)
+		text = fw_page_text(page, "at most %s, %s of the window",
+				    fw_amount_time(finding->at_most_ns).text,
+				    fw_amount_share(finding->at_most_ns, window).text);
+	fw_page_item(page, "   gain", INDENT, text);
+	if (!p && finding->no_prediction)
+		fw_page_item(page, "", INDENT, finding->no_prediction);
+}
+
+static void put_weakness(struct fw_page *page, const struct fw_finding *finding)
+{
+	for (unsigned b = 0; b < FW_BLIND_COUNT; b++)
+		if (finding->blind_spots & 1u << b)
+			fw_page_item(page, "   weakened by", INDENT,
+				     fw_blind_spot_text((enum fw_blind_spot)b));
+}
+
+static void put_finding(struct fw_page *page, const struct fw_finding *finding, size_t number,
+			int64_t window)
+{
+	fw_str_printf(page->out, "\n%zu. ", number);
+	fw_page_ink(page, FW_INK_BOLD);
+	fw_page_wrap(page, 3, 3, fw_page_text(page, "%s [%s]", finding->title, finding->id));
+	fw_page_ink(page, FW_INK_PLAIN);
+	put_cost(page, finding);
+	put_evidence(page, finding);
+	put_changes(page, finding);
+	put_gain(page, finding, window);
+	put_weakness(page, finding);
+}
+
+void fw_text_findings(struct fw_page *page, const struct fw_report *report, uint32_t device)
+{
+	const struct fw_finding *findings = report->findings.list.data;
+	int64_t window = device == FW_NONE ? -1 : fw_window_ns(&report->ledger->devices[device]);
+	size_t number = 0;
+
+	for (size_t i = 0; i < report->findings.list.len; i++) {
+		if (findings[i].device != device)
+			continue;
+		if (!number)
+			fw_page_heading(page,
+					"Findings, by cost (costs may overlap: do not add them)");
+		put_finding(page, &findings[i], ++number, window);
+	}
+}
+
+void fw_text_unable(struct fw_page *page, const struct fw_report *report)
+{
+	const struct fw_unable *rows = report->findings.unable.data;
+
+	if (!report->findings.unable.len)
+		return;
+	fw_page_heading(page, "Rules that could not look: that is not 'no problem'");
+	for (size_t i = 0; i < report->findings.unable.len; i++) {
+		const char *text = fw_page_text(page, "%s: lacks %s; to capture it: %s", rows[i].id,
+						rows[i].lacks, rows[i].capture);
+
+		fw_page_item(page, "  -", 4, text);
+	}
+}
+
+void fw_text_blind_spots(struct fw_page *page, const struct fw_trace *trace)
+{
+	if (!trace->blind_spots)
+		return;
+	fw_page_heading(page, "What this trace could not show");
+	for (unsigned b = 0; b < FW_BLIND_COUNT; b++) {
+		enum fw_blind_spot spot = (enum fw_blind_spot)b;
+
+		if (!(trace->blind_spots & 1u << b))
+			continue;
+		fw_page_item(page, "  -", 4, fw_blind_spot_text(spot));
+		fw_page_item(page, "", 4,
+			     fw_page_text(page, "%s %s", page->ascii ? "->" : "→",
+					  fw_blind_spot_remedy(spot)));
+	}
+}
+
+static bool put_flaw(struct fw_page *page, uint64_t count, const char *text)
+{
+	if (!count)
+		return false;
+	fw_page_printf(page, "  %8" PRIu64 "  ", count);
+	fw_page_wrap(page, 12, 12, text);
+	return true;
+}
+
+void fw_text_integrity(struct fw_page *page, const struct fw_trace *trace)
+{
+	const struct fw_integrity *integrity = &trace->integrity;
+	bool is_partial = false, is_flawed = false;
+
+	fw_page_heading(page, "Trace integrity");
+	fw_page_printf(page, "  %8" PRIu64 "  records were read\n", integrity->events);
+#define FW_FLAW(name, partial, text)                                                               \
+	if (put_flaw(page, integrity->name, text)) {                                               \
+		is_flawed = true;                                                                  \
+		is_partial = is_partial || (partial);                                              \
+	}
+#include "trace/integrity.def"
+#undef FW_FLAW
+	if (!is_flawed)
+		fw_page_put(page, "  nothing had to be skipped or repaired\n");
+	if (is_flawed && integrity->first_flaw_offset != UINT64_MAX)
+		fw_page_printf(page, "  the first of these is at byte %" PRIu64 "\n",
+			       integrity->first_flaw_offset);
+	if (is_partial)
+		fw_page_wrap(page, 2, 2,
+			     "  partial: records are missing, so sums are lower than they were and "
+			     "idle time may be higher");
+}

@@ -1,0 +1,30 @@
+#ifndef FW_REPORT_SECTIONS_H
+#define FW_REPORT_SECTIONS_H
+/* The parts of the text report, each put on a page. */
+#include "report/page.h"
+#include "report/report.h"
+
+/* Bar tables of one device: the ledger, and how full the GPU can have been while it computed. */
+void fw_text_ledger(struct fw_page *page, const struct fw_device_ledger *device);
+void fw_text_fill(struct fw_page *page, const struct fw_device_ledger *device);
+
+/* At most `rows` kernels of one device. */
+void fw_text_kernels(struct fw_page *page, const struct fw_trace *trace,
+		     const struct fw_device_ledger *device, unsigned rows);
+
+/* The findings of one device (index into ledger->devices), or of the whole trace: FW_NONE. */
+void fw_text_findings(struct fw_page *page, const struct fw_report *report, uint32_t device);
+
+/* Rules that could not look, what the trace could not show, what was skipped while reading. */
+void fw_text_unable(struct fw_page *page, const struct fw_report *report);
+void fw_text_blind_spots(struct fw_page *page, const struct fw_trace *trace);
+void fw_text_integrity(struct fw_page *page, const struct fw_trace *trace);
+
+/* What every class and number means. */
+void fw_text_explanation(struct fw_page *page);
+
+/* Sums of the idle classes, and all classes together, of a device. */
+int64_t fw_idle_ns(const struct fw_device_ledger *device);
+int64_t fw_window_ns(const struct fw_device_ledger *device);
+
+#endif

@@ -1,0 +1,338 @@
+/* The report's text and JSON of a trace and ledger put together by hand. */
+#include "report/report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/utf8.h"
+
+struct fixture {
+	struct fw_report report;
+	struct fw_ledger ledger;
+	struct fw_device_ledger devices[2];
+	struct fw_kernel_row kernels[2];
+	struct fw_copy_total copy;
+};
+
+static uint32_t intern(struct fw_trace *trace, const char *text)
+{
+	return fw_trace_intern(trace, text, strlen(text), NULL);
+}
+
+static void add_file(struct fw_trace *trace, const char *path, int32_t rank)
+{
+	uint32_t file = fw_trace_add_files(trace), device;
+
+	trace->files.path[file] = intern(trace, path);
+	trace->files.rank[file] = rank;
+	device = fw_trace_device(trace, file, 0);
+	trace->devices.cc[device] = -1;
+	trace->devices.sms[device] = -1;
+}
+
+static void add_finding(struct fixture *f, const char *title)
+{
+	struct fw_finding *finding = fw_vec_push(&f->report.findings.list);
+	struct fw_evidence *evidence;
+	struct fw_change *change;
+
+	*finding = (struct fw_finding){ .id = "made-up",
+					.title = title,
+					.cost_ns = 600000,
+					.share = 0.6,
+					.at_most_ns = -1,
+					.evidence = FW_VEC(struct fw_evidence),
+					.changes = FW_VEC(struct fw_change),
+					.no_prediction = "nothing replays the trace yet" };
+	evidence = fw_vec_push(&finding->evidence);
+	*evidence = (struct fw_evidence){ "waits", "3", title };
+	change = fw_vec_push(&finding->changes);
+	*change = (struct fw_change){ "Do it.", "a = 1\nb = 2", NULL, NULL };
+}
+
+/* A window of 1 ms: 400 us compute, 600 us input; one kernel named `name`. */
+static void set_up(struct fixture *f, const char *name, size_t devices)
+{
+	struct fw_trace *trace;
+
+	memset(f, 0, sizeof(*f));
+	assert_int_equal(fw_trace_create(&trace, NULL), FW_OK);
+	trace->source = FW_SOURCE_KINETO;
+	trace->integrity.first_flaw_offset = UINT64_MAX;
+	for (size_t i = 0; i < devices; i++)
+		add_file(trace, i ? "rank1.json" : "rank0.json", devices > 1 ? (int32_t)i : -1);
+	f->kernels[0] = (struct fw_kernel_row){ .name = intern(trace, name),
+						.shape = FW_NONE,
+						.count = 2,
+						.total_ns = 400000,
+						.occupancy = -1,
+						.fill = FW_FILL_UNKNOWN };
+	for (size_t i = 0; i < devices; i++) {
+		struct fw_device_ledger *device = &f->devices[i];
+
+		device->device = (uint32_t)i;
+		device->window = (struct fw_window){ 500000, 1500000, FW_WINDOW_ALL, -1, 0 };
+		device->ns[FW_CLASS_COMPUTE] = 400000;
+		device->ns[FW_CLASS_INPUT] = 600000;
+		device->fill_ns[FW_FILL_UNKNOWN] = 400000;
+		device->kernel_busy_ns = 400000;
+		device->kernels = f->kernels;
+		device->kernel_count = 1;
+	}
+	f->copy = (struct fw_copy_total){ "HtoD (Host -> Device)", 2, -1 };
+	f->devices[0].copies = &f->copy;
+	f->devices[0].copy_count = 1;
+	f->ledger = (struct fw_ledger){ .trace = trace,
+					.devices = f->devices,
+					.device_count = devices };
+	f->report = (struct fw_report){ .trace = trace,
+					.ledger = &f->ledger,
+					.findings = { .list = FW_VEC(struct fw_finding),
+						      .unable = FW_VEC(struct fw_unable) },
+					.verdict = "A sentence." };
+	add_finding(f, name);
+}
+
+static void tear_down(struct fixture *f)
+{
+	struct fw_finding *findings = f->report.findings.list.data;
+
+	for (size_t i = 0; i < f->report.findings.list.len; i++) {
+		fw_vec_release(&findings[i].evidence);
+		fw_vec_release(&findings[i].changes);
+	}
+	fw_vec_release(&f->report.findings.list);
+	fw_trace_destroy(f->report.trace);
+}
+
+static char *text_of(struct fixture *f, struct fw_report_style style)
+{
+	char *text;
+
+	style.struct_size = sizeof(style);
+	assert_int_equal(fw_report_text(&f->report, &style, &text, NULL), FW_OK);
+	return text;
+}
+
+static void assert_utf8(const char *text)
+{
+	for (size_t i = 0, len = strlen(text), n; i < len; i += n) {
+		n = fw_utf8_length(text + i, len - i);
+		assert_true(n > 0);
+	}
+}
+
+static void assert_lines_fit(const char *text, size_t columns)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		assert_true(fw_utf8_width(text, len) <= columns);
+		text += len + (text[len] == '\n');
+	}
+}
+
+static void the_ledger_is_a_table_that_sums(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	set_up(&f, "k", 1);
+	text = text_of(&f, (struct fw_report_style){ .columns = 100, .ascii = 1 });
+	assert_non_null(strstr(text, "A sentence."));
+	assert_non_null(strstr(text, "GPU busy 40.0 %"));
+	assert_non_null(strstr(text, "idle 60.0 %"));
+	assert_non_null(strstr(text, "    compute                  0.400 ms  40.0 %  ####"));
+	assert_non_null(strstr(text, "    input                    0.600 ms  60.0 %  ####"));
+	assert_non_null(strstr(text, "  window                     1.000 ms 100.0 %\n"));
+	assert_null(strstr(text, "copy-h2d"));
+	free(text);
+	tear_down(&f);
+}
+
+static void unknown_is_never_a_number(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	set_up(&f, "k", 1);
+	text = text_of(&f, (struct fw_report_style){ .columns = 100, .ascii = 1 });
+	assert_non_null(strstr(text, "full (model) unknown"));
+	assert_non_null(strstr(text, "gain       unknown"));
+	assert_non_null(strstr(text, "model unknown"));
+	free(text);
+	tear_down(&f);
+}
+
+static void lines_fit_any_width(void **state)
+{
+	/* Wide characters, a word longer than any line, and a template name. */
+	static const char *const names[] = {
+		"矩阵乘法核函数矩阵乘法核函数矩阵乘法核函数矩阵乘法核函数矩阵乘法核函数矩阵乘法核函"
+		"数",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaa"
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaa",
+		"void at::native::fill<4, at::native::Op<float>, std::array<char*, 3ul> >(int, "
+		"float)",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (unsigned columns = 80; columns <= 140; columns += 1 + columns % 7)
+			for (int full = 0; full < 2; full++) {
+				struct fw_report_style style = { .columns = columns,
+								 .full_names = full,
+								 .ascii = full,
+								 .explain = 1 };
+				struct fixture f;
+				char *text;
+
+				set_up(&f, names[i], 1);
+				text = text_of(&f, style);
+				assert_utf8(text);
+				assert_lines_fit(text, columns);
+				free(text);
+				tear_down(&f);
+			}
+}
+
+static void hostile_names_are_harmless(void **state)
+{
+	/* An escape sequence, a C1 control, a writing-direction mark, bytes that are not UTF-8. */
+	static const char hostile[] = "evil\033[2J\a\xc2\x9b"
+				      "31m\xe2\x80\xae\xff\xfe(\x80";
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	set_up(&f, hostile, 1);
+	text = text_of(&f, (struct fw_report_style){ .columns = 100 });
+	assert_utf8(text);
+	assert_null(strchr(text, '\033'));
+	assert_null(strchr(text, '\a'));
+	assert_null(strstr(text, "\xc2\x9b"));
+	assert_null(strstr(text, "\xe2\x80\xae"));
+	free(text);
+	assert_int_equal(fw_report_json(&f.report, &text, NULL), FW_OK);
+	assert_utf8(text);
+	assert_null(strchr(text, '\033'));
+	free(text);
+	tear_down(&f);
+}
+
+static void colours_come_only_when_asked_for(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	set_up(&f, "k", 1);
+	text = text_of(&f, (struct fw_report_style){ .color = 1 });
+	assert_non_null(strchr(text, '\033'));
+	free(text);
+	text = text_of(&f, (struct fw_report_style){ 0 });
+	assert_null(strchr(text, '\033'));
+	free(text);
+	tear_down(&f);
+}
+
+static void several_devices_begin_with_a_summary(void **state)
+{
+	struct fixture f;
+	char *text, *summary, *section;
+
+	(void)state;
+	set_up(&f, "k", 2);
+	text = text_of(&f, (struct fw_report_style){ .columns = 120 });
+	summary = strstr(text, "rank1.json");
+	section = strstr(text, "Where the time went");
+	assert_non_null(summary);
+	assert_non_null(section);
+	assert_true(summary < section);
+	assert_non_null(strstr(section + 1, "Where the time went"));
+	free(text);
+	tear_down(&f);
+}
+
+static void json_has_the_names_of_the_contract(void **state)
+{
+	static const char *const parts[] = {
+		"{\n  \"schema\": 1,\n  \"trace\": {\n    \"source\": \"kineto\",\n    \"files\": "
+		"[\n"
+		"      \"rank0.json\"\n    ],\n    \"integrity\": {\n      \"events\": 0,\n",
+		"      \"first_flaw_offset\": null\n    },\n    \"blind_spots\": []\n  },\n",
+		"      \"id\": 0,\n      \"rank\": null,\n      \"host\": null,\n"
+		"      \"file\": \"rank0.json\",\n      \"name\": null,\n      \"cc\": null,\n"
+		"      \"sms\": null,\n      \"all\": {\n        \"kernels\": 0,\n",
+		"        \"memcpy\": [\n          {\n            \"kind\": \"HtoD (Host -> "
+		"Device)\",\n"
+		"            \"count\": 2,\n            \"bytes\": null\n          }\n        ],\n"
+		"        \"memsets\": 0,\n        \"streams\": 0,\n        \"syncs\": 0,\n"
+		"        \"sync_ns\": 0\n      },\n      \"window\": {\n        \"start_ns\": "
+		"500000,\n"
+		"        \"end_ns\": 1500000,\n        \"duration_ns\": 1000000,\n"
+		"        \"steps\": null\n      },\n",
+		"        {\n          \"class\": \"input\",\n          \"ns\": 600000\n        "
+		"},\n",
+		"          \"class\": \"unknown\",\n          \"ns\": 400000\n",
+		"    {\n      \"id\": \"made-up\",\n      \"device\": 0,\n      \"title\": \"k\",\n"
+		"      \"cost_ns\": 600000,\n      \"share\": 0.6,\n      \"at_most_ns\": null,\n",
+		"      \"prediction\": null\n    }\n  ]\n}\n",
+	};
+	struct fixture f;
+	char *text, *at;
+
+	(void)state;
+	set_up(&f, "k", 1);
+	assert_int_equal(fw_report_json(&f.report, &text, NULL), FW_OK);
+	at = text;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		at = strstr(at, parts[i]);
+		assert_non_null(at);
+		at += strlen(parts[i]);
+	}
+	assert_int_equal(*at, '\0');
+	free(text);
+	tear_down(&f);
+}
+
+static void structs_without_their_size_are_refused(void **state)
+{
+	struct fw_report_style style = { 0 };
+	struct fw_report_options options = { 0 };
+	const char *path = "none.json";
+	struct fw_report *report;
+	char *text;
+
+	(void)state;
+	assert_int_equal(fw_report_explanation(&style, &text, NULL), FW_ERR_ARGUMENT);
+	assert_int_equal(fw_report_open(&path, 1, &options, &report, NULL), FW_ERR_ARGUMENT);
+	assert_int_equal(fw_report_open(NULL, 0, NULL, &report, NULL), FW_ERR_ARGUMENT);
+	assert_null(report);
+	fw_report_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_ledger_is_a_table_that_sums),
+		cmocka_unit_test(unknown_is_never_a_number),
+		cmocka_unit_test(lines_fit_any_width),
+		cmocka_unit_test(hostile_names_are_harmless),
+		cmocka_unit_test(colours_come_only_when_asked_for),
+		cmocka_unit_test(several_devices_begin_with_a_summary),
+		cmocka_unit_test(json_has_the_names_of_the_contract),
+		cmocka_unit_test(structs_without_their_size_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
