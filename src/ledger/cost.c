@@ -1,6 +1,6 @@
 /*
  * Blocking calls -> what they cost: the idle time they left behind, and the copies that ran alone.
- * docs/ledger-cost.md.
+ * docs/ledger.md, "Cost of a blocking call".
  */
 #include "ledger/cost.h"
 

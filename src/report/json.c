@@ -204,6 +204,21 @@ static void put_finding(struct fw_json *json, const struct fw_finding *finding)
 	fw_json_end_object(json);
 }
 
+static void put_unable(struct fw_json *json, const struct fw_findings *findings)
+{
+	const struct fw_unable *rows = findings->unable.data;
+
+	fw_json_begin_array(json, "unable");
+	for (size_t i = 0; i < findings->unable.len; i++) {
+		fw_json_begin_object(json, NULL);
+		fw_json_string(json, "id", rows[i].id);
+		fw_json_string(json, "lacks", rows[i].lacks);
+		fw_json_string(json, "capture", rows[i].capture);
+		fw_json_end_object(json);
+	}
+	fw_json_end_array(json);
+}
+
 void fw_write_json(const struct fw_report *report, struct fw_str *out)
 {
 	const struct fw_ledger *ledger = report->ledger;
@@ -217,6 +232,8 @@ void fw_write_json(const struct fw_report *report, struct fw_str *out)
 	for (size_t i = 0; i < ledger->device_count; i++)
 		put_device(&json, ledger->trace, &ledger->devices[i]);
 	fw_json_end_array(&json);
+	fw_json_string(&json, "verdict", report->verdict);
+	put_unable(&json, &report->findings);
 	fw_json_begin_array(&json, "findings");
 	for (size_t i = 0; i < report->findings.list.len; i++)
 		put_finding(&json, &findings[i]);

@@ -23,8 +23,11 @@ struct fw_prediction {
 };
 
 struct fw_finding {
-	const char *id;  /* the rule's */
-	uint32_t device; /* index into ledger->devices; FW_NONE: the whole trace */
+	const char *id;     /* the rule's */
+	const char *clause; /* the rule's */
+	uint32_t rank;      /* the order in which they were found, for ties */
+	bool is_all_clear;  /* says that there is no problem */
+	uint32_t device;    /* index into ledger->devices; FW_NONE: the whole trace */
 	const char *title;
 	int64_t cost_ns;                        /* -1: unknown */
 	double share;                           /* of the window, 0..1; < 0: unknown */
@@ -95,12 +98,23 @@ const char *fw_verdict(const struct fw_ledger *ledger, struct fw_findings *findi
  */
 struct fw_finding *fw_finding_add(struct fw_findings *findings, const struct fw_rule *rule,
 				  size_t device, const char *title);
+
+/* Its cost, also as a share of the device's window, and its bound (-1: unknown). */
+void fw_finding_cost(struct fw_finding *finding, const struct fw_device_ledger *device,
+		     int64_t cost_ns, int64_t at_most_ns);
 void fw_finding_evidence(struct fw_findings *findings, struct fw_finding *finding,
 			 const char *place, const char *label, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 void fw_finding_change(struct fw_findings *findings, struct fw_finding *finding,
 		       const struct fw_change *change);
+
+/* Says, once a rule, that it could not look. */
 void fw_findings_unable(struct fw_findings *findings, const struct fw_rule *rule, const char *lacks,
 			const char *capture);
+
+/* Texts that live as long as the findings; never NULL. fw_ns_text: "12.3 ms", "870 us". */
+const char *fw_finding_text(struct fw_findings *findings, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+const char *fw_ns_text(struct fw_findings *findings, int64_t ns);
 
 #endif

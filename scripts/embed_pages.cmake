@@ -1,0 +1,13 @@
+# cmake -DOUT=pages.c "-DPAGES=a.md;b.md" -P embed_pages.cmake: the pages as byte arrays in a C file.
+set(arrays "")
+set(rows "")
+set(n 0)
+foreach(page ${PAGES})
+  get_filename_component(id ${page} NAME_WE)
+  file(READ ${page} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
+  string(APPEND arrays "static const char page_${n}[] = { ${bytes}'\\0' };\n")
+  string(APPEND rows "\t{ \"${id}\", page_${n} },\n")
+  math(EXPR n "${n} + 1")
+endforeach()
+file(WRITE ${OUT} "#include \"rules/pages.h\"\n\n${arrays}\nconst struct fw_page fw_pages[] = {\n${rows}\t{ 0, 0 }\n};\n")

@@ -1,0 +1,212 @@
+/* The GPU is idle while the training or serving loop waits for its data loader. */
+#include "rules/host.h"
+#include "rules/places.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* One wait that makes up this share of the cost is a start-up, not a rate. */
+#define START_UP_SHARE 0.5
+
+/* Workers are proposed up to this many; beyond it the trace says only that the loader is far too slow. */
+#define WORKERS_LIMIT 64
+
+extern const struct fw_rule fw_rule_input_bound;
+
+struct waits {
+	int64_t count, total_ns,
+		longest_ns;      /* all waits in the window, whether the GPU was idle or not */
+	int64_t longest_idle_ns; /* the most idle time inside one wait */
+	bool is_single;          /* the loader runs in the process that waits */
+	const char *name;
+};
+
+static int64_t overlap(int64_t start, int64_t end, const struct fw_window *w)
+{
+	int64_t from = start > w->start_ns ? start : w->start_ns;
+	int64_t to = end < w->end_ns ? end : w->end_ns;
+
+	return to > from ? to - from : 0;
+}
+
+static void measure_waits(const struct fw_ledger *ledger, size_t d, const struct fw_host *host,
+			  struct waits *waits)
+{
+	const struct fw_trace_ranges *ranges = &ledger->trace->ranges;
+	struct fw_rows marks;
+
+	for (size_t p = 0; fw_host_marks(host, d, p, &marks); p++)
+		for (size_t i = 0; i < marks.count; i++) {
+			uint32_t row = marks.rows[i];
+			int64_t ns = overlap(ranges->start_ns[row], ranges->end_ns[row],
+					     &ledger->devices[d].window);
+
+			if (ranges->kind[row] != FW_RANGE_INPUT || !ns)
+				continue;
+			waits->count++;
+			waits->total_ns += ns;
+			if (ns > waits->longest_ns)
+				waits->longest_ns = ns;
+			waits->name = fw_trace_text(ledger->trace, ranges->name[row]);
+			if (strstr(waits->name, "SingleProcess"))
+				waits->is_single = true;
+		}
+}
+
+/* Idle pieces of one wait follow each other in time, so one running sum is enough. */
+static void measure_longest_idle(const struct fw_device_ledger *device, struct waits *waits)
+{
+	uint32_t range = FW_NONE;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < device->idle_count; i++) {
+		const struct fw_idle *piece = &device->idle[i];
+
+		if (piece->class_id != FW_CLASS_INPUT)
+			continue;
+		if (piece->range != range)
+			ns = 0;
+		range = piece->range;
+		ns += piece->end_ns - piece->start_ns;
+		if (ns > waits->longest_idle_ns)
+			waits->longest_idle_ns = ns;
+	}
+}
+
+static void advise_start_up(struct fw_findings *findings, struct fw_finding *f)
+{
+	fw_finding_change(findings, f,
+			  &(struct fw_change){ .text = "One wait makes up most of this: workers "
+						       "that start, or a first batch. "
+						       "Keep the workers alive between epochs, and "
+						       "judge the rate on a longer "
+						       "window.",
+					       .pytorch = "loader = DataLoader(dataset, "
+							  "num_workers=N, persistent_workers=True)",
+					       .when = "the loader is iterated more than once; "
+						       "more workers do not shorten a "
+						       "start-up, they lengthen it" });
+}
+
+/* A batch takes load_ns to make in one worker, and the rest of the loop needs one every step_ns. */
+static void advise_first_workers(struct fw_findings *findings, struct fw_finding *f,
+				 int64_t load_ns, int64_t step_ns)
+{
+	double needed = step_ns > 0 ? ceil((double)load_ns / (double)step_ns) : WORKERS_LIMIT + 1;
+	const char *text, *snippet;
+
+	if (needed > WORKERS_LIMIT) {
+		text = fw_finding_text(
+			findings,
+			"A batch takes %s to load and the rest of the loop only %s: no "
+			"sensible number of workers keeps up. Make loading cheaper "
+			"(decode once, store tensors, transform on the GPU) as well as "
+			"parallel.",
+			fw_ns_text(findings, load_ns), fw_ns_text(findings, step_ns));
+		snippet = "loader = DataLoader(dataset, batch_size=B, num_workers=os.cpu_count(), "
+			  "persistent_workers=True)";
+	} else {
+		text = fw_finding_text(
+			findings,
+			"Load in other processes. A batch takes %s to load and the rest "
+			"of the loop %s, so about %.0f workers keep up.",
+			fw_ns_text(findings, load_ns), fw_ns_text(findings, step_ns), needed);
+		snippet = fw_finding_text(
+			findings,
+			"loader = DataLoader(dataset, batch_size=B, num_workers=%.0f, "
+			"pin_memory=True, persistent_workers=True)",
+			needed);
+	}
+	fw_finding_change(
+		findings, f,
+		&(struct fw_change){
+			.text = text,
+			.pytorch = snippet,
+			.when = "that many CPU cores are free, and neither disk, network nor "
+				"memory is the limit; each worker holds prefetch_factor "
+				"batches" });
+}
+
+static void advise_more_workers(struct fw_findings *findings, struct fw_finding *f,
+				int64_t batch_ns, int64_t step_ns)
+{
+	double factor = step_ns > 0 ? (double)batch_ns / (double)step_ns : 0;
+
+	fw_finding_change(
+		findings, f,
+		&(struct fw_change){
+			.text = fw_finding_text(
+				findings,
+				"The workers deliver a batch every %s and the rest of the loop "
+				"needs "
+				"one every %s: %.1f times the workers keep up, or a loader that is "
+				"that much cheaper.",
+				fw_ns_text(findings, batch_ns), fw_ns_text(findings, step_ns),
+				factor),
+			.pytorch = "loader = DataLoader(dataset, num_workers=MORE, "
+				   "persistent_workers=True)  # then cheaper transforms: decode "
+				   "smaller, cache, transform on the GPU",
+			.when = "CPU cores are free. With every core busy, more workers gain "
+				"nothing: "
+				"only cheaper loading does" });
+}
+
+static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
+			 struct fw_findings *findings, struct fw_finding *f,
+			 const struct waits *waits)
+{
+	struct fw_places places = FW_PLACES;
+
+	fw_places_of_class(&places, ledger, device, FW_CLASS_INPUT);
+	fw_places_report(&places, ledger, findings, f, "GPU idle inside the wait");
+	fw_finding_evidence(findings, f, waits->name, "waits in the window",
+			    "%" PRId64 ", mean %s, longest %s", waits->count,
+			    fw_ns_text(findings, waits->total_ns / waits->count),
+			    fw_ns_text(findings, waits->longest_ns));
+	if (waits->is_single)
+		fw_finding_evidence(findings, f, waits->name, "where loading runs",
+				    "in the process that waits (num_workers=0)");
+}
+
+static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *findings)
+{
+	const struct fw_device_ledger *device = &ledger->devices[d];
+	int64_t window_ns = device->window.end_ns - device->window.start_ns;
+	int64_t cost = device->ns[FW_CLASS_INPUT], step_ns;
+	const struct fw_host *host;
+	struct waits waits = { 0 };
+	struct fw_finding *f;
+
+	if (ledger->trace->blind_spots & (1u << FW_BLIND_NO_LOADER_MARKS))
+		fw_findings_unable(findings, &fw_rule_input_bound, "data-loader waits",
+				   fw_blind_spot_remedy(FW_BLIND_NO_LOADER_MARKS));
+	host = cost ? fw_host_of(ledger, findings) : NULL;
+	if (!host)
+		return;
+	measure_waits(ledger, d, host, &waits);
+	measure_longest_idle(device, &waits);
+	if (!waits.count)
+		return;
+	f = fw_finding_add(findings, &fw_rule_input_bound, d, "The GPU waits for the data loader");
+	fw_finding_cost(f, device, cost, fw_bound(ledger, device, FW_BOUND_INPUT, NULL, 0, cost));
+	add_evidence(ledger, device, findings, f, &waits);
+	/* What the rest of the loop needs a batch: the GPU and the host work at the same time. */
+	step_ns = window_ns - waits.total_ns;
+	if (step_ns < device->gpu_busy_ns)
+		step_ns = device->gpu_busy_ns;
+	step_ns /= waits.count;
+	if ((double)waits.longest_idle_ns >= START_UP_SHARE * (double)cost && waits.count > 2)
+		advise_start_up(findings, f);
+	else if (waits.is_single)
+		advise_first_workers(findings, f, waits.total_ns / waits.count, step_ns);
+	else
+		advise_more_workers(findings, f, window_ns / waits.count, step_ns);
+}
+
+const struct fw_rule fw_rule_input_bound = {
+	.id = "input-bound",
+	.summary = "The GPU waits for the data loader",
+	.clause = "it waited for the data loader",
+	.look = look,
+};

@@ -1,0 +1,95 @@
+/* One sentence from the ledger and the findings, for the head of a report. */
+#include "rules/rule.h"
+
+/* A second cause is named when it costs at least this share of the window. */
+#define SECOND_SHARE 0.1
+
+static double busy_share(const struct fw_device_ledger *device)
+{
+	int64_t window_ns = device->window.end_ns - device->window.start_ns;
+
+	return window_ns > 0 ? (double)device->kernel_busy_ns / (double)window_ns : 0;
+}
+
+/* Idle time that no rule can explain, as a share: no launch call, or waiting on the device's side. */
+static double unexplained_share(const struct fw_device_ledger *device, enum fw_class *most)
+{
+	int64_t window_ns = device->window.end_ns - device->window.start_ns;
+
+	*most = device->ns[FW_CLASS_UNKNOWN] >= device->ns[FW_CLASS_DEVICE_WAIT]
+			? FW_CLASS_UNKNOWN
+			: FW_CLASS_DEVICE_WAIT;
+	return window_ns > 0 ? (double)device->ns[*most] / (double)window_ns : 0;
+}
+
+/* The dearest findings of a device that have something to say in a verdict; NULL: none. */
+static void dearest(const struct fw_findings *findings, size_t device,
+		    const struct fw_finding **two)
+{
+	const struct fw_finding *list = findings->list.data;
+	int n = 0;
+
+	two[0] = two[1] = NULL;
+	for (size_t i = 0; i < findings->list.len && n < 2; i++)
+		if (list[i].device == device && list[i].clause && list[i].cost_ns > 0)
+			two[n++] = &list[i];
+}
+
+/* "it waited for the data loader 71 % of the time" and its like, for one device. */
+static const char *cause(const struct fw_ledger *ledger, struct fw_findings *findings, size_t d)
+{
+	const struct fw_device_ledger *device = &ledger->devices[d];
+	const struct fw_finding *two[2];
+	enum fw_class most;
+	double unexplained = unexplained_share(device, &most);
+
+	dearest(findings, d, two);
+	if (unexplained >= FW_SHARE_PROBLEM && (!two[0] || two[0]->share < unexplained))
+		return fw_finding_text(
+			findings,
+			most == FW_CLASS_UNKNOWN
+				? "the trace does not show why it was idle %.0f %% of the "
+				  "time"
+				: "queued work waited on the device side %.0f %% of the time",
+			100 * unexplained);
+	if (!two[0] || two[0]->share < FW_SHARE_PROBLEM)
+		return fw_finding_text(findings, "no single cause costs %.0f %% of it",
+				       100 * FW_SHARE_PROBLEM);
+	if (two[1] && two[1]->share >= SECOND_SHARE)
+		return fw_finding_text(findings, "%s %.0f %% of the time, and %s %.0f %%",
+				       two[0]->clause, 100 * two[0]->share, two[1]->clause,
+				       100 * two[1]->share);
+	return fw_finding_text(findings, "%s %.0f %% of the time", two[0]->clause,
+			       100 * two[0]->share);
+}
+
+const char *fw_verdict(const struct fw_ledger *ledger, struct fw_findings *findings)
+{
+	double least = 1, most = 0;
+	const char *text;
+	size_t idlest = 0;
+
+	if (!ledger->device_count)
+		return "The trace shows no work on a GPU.";
+	for (size_t d = 0; d < ledger->device_count; d++) {
+		double busy = busy_share(&ledger->devices[d]);
+
+		if (busy < least) {
+			least = busy;
+			idlest = d;
+		}
+		if (busy > most)
+			most = busy;
+	}
+	if (ledger->device_count == 1)
+		text = fw_finding_text(findings, "The GPU was busy %.0f %% of the window; %s.",
+				       100 * most, cause(ledger, findings, 0));
+	else
+		text = fw_finding_text(
+			findings,
+			"The %zu GPUs were busy %.0f to %.0f %% of the window; the least "
+			"busy one: %s.",
+			ledger->device_count, 100 * least, 100 * most,
+			cause(ledger, findings, idlest));
+	return findings->failed ? NULL : text;
+}
