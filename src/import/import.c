@@ -4,6 +4,7 @@
 #include "import/kineto.h"
 #include "import/source.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t add_file(struct fw_trace *trace, const char *name)
@@ -43,9 +44,84 @@ static fw_status import_path(const char *path, const struct fw_import_options *o
 	return status;
 }
 
-/* Hands a whole trace out, or none. */
-static fw_status finish(fw_status status, struct fw_trace *built, struct fw_trace **trace)
+/* Where the rows of a file start. */
+struct mark {
+	size_t ops, calls, ranges, syncs, allocations, counters;
+};
+
+static struct mark mark_of(const struct fw_trace *t)
 {
+	return (struct mark){ t->ops.len,   t->calls.len,       t->ranges.len,
+			      t->syncs.len, t->allocations.len, t->counters.len };
+}
+
+static void shift(int64_t *times, size_t from, size_t to, int64_t by)
+{
+	for (size_t i = from; i < to; i++)
+		times[i] += by;
+}
+
+static void shift_rows(struct fw_trace *t, const struct mark *from, const struct mark *to,
+		       int64_t by)
+{
+	shift(t->ops.start_ns, from->ops, to->ops, by);
+	shift(t->ops.end_ns, from->ops, to->ops, by);
+	shift(t->calls.start_ns, from->calls, to->calls, by);
+	shift(t->calls.end_ns, from->calls, to->calls, by);
+	shift(t->ranges.start_ns, from->ranges, to->ranges, by);
+	shift(t->ranges.end_ns, from->ranges, to->ranges, by);
+	shift(t->syncs.start_ns, from->syncs, to->syncs, by);
+	shift(t->syncs.end_ns, from->syncs, to->syncs, by);
+	shift(t->allocations.time_ns, from->allocations, to->allocations, by);
+	shift(t->counters.time_ns, from->counters, to->counters, by);
+}
+
+static int64_t least(const int64_t *times, size_t from, size_t to, int64_t so_far)
+{
+	for (size_t i = from; i < to; i++)
+		if (times[i] < so_far)
+			so_far = times[i];
+	return so_far;
+}
+
+static int64_t earliest(const struct fw_trace *t, const struct mark *from, const struct mark *to)
+{
+	int64_t time = least(t->ops.start_ns, from->ops, to->ops, INT64_MAX);
+
+	time = least(t->calls.start_ns, from->calls, to->calls, time);
+	time = least(t->ranges.start_ns, from->ranges, to->ranges, time);
+	return time == INT64_MAX ? 0 : time;
+}
+
+/* One time for all files where all tell theirs; else each starts at 0 and keeps its own. */
+static void align(struct fw_trace *t, const struct mark *marks)
+{
+	int64_t *epochs = t->files.epoch_ns, zero = INT64_MAX;
+	bool is_known = true;
+
+	for (size_t i = 0; i < t->files.len; i++) {
+		is_known &= epochs[i] != INT64_MIN;
+		zero = epochs[i] < zero ? epochs[i] : zero;
+	}
+	for (size_t i = 0; i < t->files.len; i++) {
+		int64_t by = is_known ? epochs[i] - zero : -earliest(t, &marks[i], &marks[i + 1]);
+
+		shift_rows(t, &marks[i], &marks[i + 1], by);
+		if (epochs[i] != INT64_MIN)
+			epochs[i] -= by;
+	}
+	if (is_known)
+		t->epoch_ns = zero;
+	else if (t->files.len > 1)
+		t->blind_spots |= 1u << FW_BLIND_UNALIGNED;
+}
+
+/* Hands a whole trace out, or none. */
+static fw_status finish(fw_status status, struct fw_trace *built, struct fw_trace **trace,
+			struct fw_error *err)
+{
+	if (!status)
+		status = fw_trace_audit(built, err);
 	if (status) {
 		fw_trace_destroy(built);
 		return status;
@@ -70,7 +146,7 @@ fw_status fw_import_bytes(const char *name, const void *bytes, size_t size, stru
 	fw_source_close(source);
 	if (!status)
 		built->epoch_ns = built->files.epoch_ns[0];
-	return finish(status, built, trace);
+	return finish(status, built, trace, err);
 }
 
 fw_status fw_import_files(const char *const *paths, size_t count,
@@ -78,6 +154,7 @@ fw_status fw_import_files(const char *const *paths, size_t count,
 			  struct fw_error *err)
 {
 	struct fw_trace *built;
+	struct mark *marks;
 	fw_status status;
 
 	if (!count)
@@ -85,11 +162,17 @@ fw_status fw_import_files(const char *const *paths, size_t count,
 	status = fw_trace_create(&built, err);
 	if (status)
 		return status;
-	for (size_t i = 0; i < count && !status; i++)
+	marks = calloc(count + 1, sizeof(*marks));
+	if (!marks)
+		status = fw_fail_nomem(err, count * sizeof(*marks));
+	for (size_t i = 0; i < count && !status; i++) {
 		status = import_path(paths[i], options, built, err);
-	if (!status && count == 1)
-		built->epoch_ns = built->files.epoch_ns[0];
-	return finish(status, built, trace);
+		marks[i + 1] = mark_of(built);
+	}
+	if (!status)
+		align(built, marks);
+	free(marks);
+	return finish(status, built, trace, err);
 }
 
 fw_status fw_import_file(const char *path, const struct fw_import_options *options,

@@ -7,6 +7,12 @@
 #define WINDOW_BYTES (256u << 10)
 #define RECORD_BYTES (32u << 20)
 
+/*
+ * Times of files without a base: from here on they count from 1970 (this is September 2001), below
+ * from some other zero, such as the machine's start.
+ */
+#define EPOCH_TIMES_NS INT64_C(1000000000000000000)
+
 /* More than what tells where an event starts: a brace, a key, white space. */
 #define SEAM_BYTES 256u
 
@@ -15,6 +21,8 @@ void fw_kineto_flaw(struct fw_kineto *k, uint64_t *count, uint64_t offset)
 	struct fw_integrity *flaws = &k->trace->integrity;
 
 	++*count;
+	if (offset < k->first_flaw_offset)
+		k->first_flaw_offset = offset;
 	if (offset < flaws->first_flaw_offset)
 		flaws->first_flaw_offset = offset;
 }
@@ -22,6 +30,14 @@ void fw_kineto_flaw(struct fw_kineto *k, uint64_t *count, uint64_t offset)
 static uint64_t here(const struct fw_kineto *k)
 {
 	return k->offset + k->at;
+}
+
+/* The file ends early: said once. */
+static void note_end(struct fw_kineto *k, uint64_t offset)
+{
+	if (!k->is_cut)
+		fw_kineto_flaw(k, &k->trace->integrity.truncated, offset);
+	k->is_cut = true;
 }
 
 static void report_progress(const struct fw_kineto *k)
@@ -183,7 +199,6 @@ static fw_status seek(struct fw_kineto *k, size_t from, place_test is_it, bool *
  */
 static fw_status skip_damage(struct fw_kineto *k, size_t seen, bool is_cut, struct fw_error *err)
 {
-	struct fw_integrity *flaws = &k->trace->integrity;
 	uint64_t offset = here(k);
 	bool found;
 	fw_status status;
@@ -192,9 +207,10 @@ static fw_status skip_damage(struct fw_kineto *k, size_t seen, bool is_cut, stru
 	if (k->reread_bytes < 16 * (k->offset + k->len) + RECORD_BYTES)
 		seen = 0;
 	status = seek(k, seen ? seen : 1, is_record_edge, &found, err);
-	if (!status)
-		fw_kineto_flaw(k, is_cut && !found ? &flaws->truncated : &flaws->bad_records,
-			       offset);
+	if (is_cut && !found)
+		note_end(k, offset);
+	else
+		fw_kineto_flaw(k, &k->trace->integrity.bad_records, offset);
 	return status;
 }
 
@@ -204,7 +220,7 @@ static bool reread(struct fw_kineto *k, struct fw_lex *lex, struct fw_event *eve
 	*lex = lex_here(k);
 	lex->is_lenient = true;
 	fw_event_read(lex, event);
-	return fw_lex_ok(lex) && !fw_event_swallowed_another(event);
+	return fw_lex_ok(lex);
 }
 
 static fw_status read_event(struct fw_kineto *k, struct fw_error *err)
@@ -242,7 +258,7 @@ static fw_status read_events(struct fw_kineto *k, struct fw_error *err)
 		if (status)
 			return status;
 		if (!c && k->at == k->len) {
-			fw_kineto_flaw(k, &k->trace->integrity.truncated, here(k));
+			note_end(k, here(k));
 			return FW_OK;
 		}
 		if (c == ']') {
@@ -329,7 +345,7 @@ static fw_status read_key(struct fw_kineto *k, bool is_first, enum key_kind *kin
 				continue;
 		}
 		if (lex.state == FW_LEX_MORE && k->at_end) {
-			fw_kineto_flaw(k, &k->trace->integrity.truncated, here(k));
+			note_end(k, here(k));
 			return FW_OK;
 		}
 		is_first = true;
@@ -371,8 +387,14 @@ static fw_status read_text(struct fw_kineto *k, struct fw_error *err)
 		if (status)
 			return status;
 	}
-	if (!k->len)
+	if (!k->len && fw_source_damage(k->source) == FW_SOURCE_WHOLE)
 		return fw_fail(err, FW_ERR_FORMAT, "%s: the file is empty", name);
+	if (!k->len)
+		return fw_fail(err, FW_ERR_FORMAT,
+			       "%s: the compressed data is damaged at its start", name);
+	if (k->at == k->len)
+		return fw_fail(err, FW_ERR_FORMAT, "%s: the file has nothing but white space",
+			       name);
 	if (c != '{' && c != '[')
 		return fw_fail(err, FW_ERR_FORMAT,
 			       "%s: not JSON: byte 0x%02x at offset %llu, expected '{' or '['",
@@ -384,11 +406,39 @@ static fw_status read_text(struct fw_kineto *k, struct fw_error *err)
 	return read_events(k, err);
 }
 
+static fw_status refuse_unusable(const struct fw_kineto *k, struct fw_error *err)
+{
+	const struct fw_integrity *flaws = &k->trace->integrity;
+	const char *name = fw_source_name(k->source);
+
+	if (fw_source_damage(k->source) == FW_SOURCE_CORRUPT)
+		return fw_fail(err, FW_ERR_FORMAT,
+			       "%s: the compressed data is damaged before the first whole event, "
+			       "after %llu unpacked bytes",
+			       name, (unsigned long long)(k->offset + k->len));
+	if (flaws->bad_records > k->flaws_before.bad_records)
+		return fw_fail(
+			err, FW_ERR_FORMAT,
+			"%s: no whole event: %llu damaged, the first at offset %llu", name,
+			(unsigned long long)(flaws->bad_records - k->flaws_before.bad_records),
+			(unsigned long long)k->first_flaw_offset);
+	if (k->is_cut)
+		return fw_fail(err, FW_ERR_FORMAT,
+			       "%s: the file ends at offset %llu, before the first whole event",
+			       name, (unsigned long long)(k->offset + k->len));
+	return fw_fail(err, FW_ERR_FORMAT, "%s: no traceEvents in this JSON file", name);
+}
+
+/* Whether this is Kineto's, and whether there is anything to go on with. */
 static fw_status judge(const struct fw_kineto *k, struct fw_error *err)
 {
 	const char *name = fw_source_name(k->source);
+	const struct fw_integrity *flaws = &k->trace->integrity;
+	bool is_whole = flaws->bad_records == k->flaws_before.bad_records && !k->is_cut &&
+			fw_source_damage(k->source) == FW_SOURCE_WHOLE;
 
-	if (k->kineto_events || (k->has_header && !k->is_execution_trace))
+	if (k->kineto_events ||
+	    (k->has_header && k->has_seen_events && (k->has_events || is_whole)))
 		return FW_OK;
 	if (k->is_execution_trace)
 		return fw_fail(err, FW_ERR_UNSUPPORTED,
@@ -400,7 +450,7 @@ static fw_status judge(const struct fw_kineto *k, struct fw_error *err)
 			       "%s: a Chrome trace, but not of PyTorch's profiler: no event of "
 			       "category kernel, cuda_runtime, cpu_op, ...",
 			       name);
-	return fw_fail(err, FW_ERR_FORMAT, "%s: no traceEvents in this JSON file", name);
+	return refuse_unusable(k, err);
 }
 
 static void finish(struct fw_kineto *k)
@@ -410,11 +460,15 @@ static void finish(struct fw_kineto *k)
 
 	if (fw_source_damage(k->source) == FW_SOURCE_CORRUPT)
 		fw_kineto_flaw(k, &flaws->bad_compression, k->offset + k->len);
-	else if (fw_source_damage(k->source) == FW_SOURCE_CUT && !flaws->truncated)
-		fw_kineto_flaw(k, &flaws->truncated, k->offset + k->len);
+	else if (fw_source_damage(k->source) == FW_SOURCE_CUT)
+		note_end(k, k->offset + k->len);
+	fw_kineto_drop_unfilled(k);
 	fw_kineto_name_threads(k);
 	fw_kineto_name_devices(k);
-	files->epoch_ns[k->file] = k->has_base ? k->base_ns : INT64_MIN;
+	if (k->has_base)
+		files->epoch_ns[k->file] = k->base_ns;
+	else if (k->earliest_ns >= EPOCH_TIMES_NS && k->earliest_ns != INT64_MAX)
+		files->epoch_ns[k->file] = 0;
 }
 
 fw_status fw_kineto_import(struct fw_source *source, const struct fw_import_options *options,
@@ -429,6 +483,12 @@ fw_status fw_kineto_import(struct fw_source *source, const struct fw_import_opti
 	k->file = file;
 	k->options = options;
 	k->source = source;
+	k->flaws_before = trace->integrity;
+	k->first_flaw_offset = UINT64_MAX;
+	k->earliest_ns = INT64_MAX;
+	k->first_op = trace->ops.len;
+	k->first_call = trace->calls.len;
+	k->first_range = trace->ranges.len;
 	k->gpus = (struct fw_vec)FW_VEC(struct fw_kineto_gpu);
 	k->labels = (struct fw_vec)FW_VEC(struct fw_kineto_label);
 	k->names = (struct fw_vec)FW_VEC(struct fw_name_facts);
@@ -439,6 +499,8 @@ fw_status fw_kineto_import(struct fw_source *source, const struct fw_import_opti
 		status = judge(k, err);
 	if (!status)
 		finish(k);
+	if (!status && k->is_out_of_memory)
+		status = fw_fail(err, FW_ERR_NOMEM, "%s: out of memory", fw_source_name(source));
 	free(k->buffer);
 	fw_vec_release(&k->gpus);
 	fw_vec_release(&k->labels);

@@ -50,12 +50,17 @@ struct fw_kineto {
 	bool at_end;         /* the source has no more */
 	int64_t base_ns;     /* baseTimeNanoseconds */
 	bool has_base, has_header, is_amd, is_out_of_memory;
-	bool is_execution_trace, has_events, has_seen_events;
-	uint64_t reread_bytes;  /* looked at again after damage */
-	uint64_t kineto_events; /* events of a category that Kineto writes */
-	struct fw_vec gpus;     /* struct fw_kineto_gpu */
-	struct fw_vec labels;   /* struct fw_kineto_label */
-	struct fw_vec names;    /* struct fw_name_facts by string id */
+	bool is_execution_trace, has_events, has_seen_events, is_cut;
+	uint64_t reread_bytes;            /* looked at again after damage */
+	uint64_t kineto_events;           /* events of a category that Kineto writes */
+	struct fw_integrity flaws_before; /* of the files before this one */
+	uint64_t first_flaw_offset;
+	int64_t earliest_ns; /* of the start times that are not 0; INT64_MAX: none */
+	size_t zero_starts;  /* rows that start at 0 and last */
+	size_t first_op, first_call, first_range; /* rows of this file start here */
+	struct fw_vec gpus;                       /* struct fw_kineto_gpu */
+	struct fw_vec labels;                     /* struct fw_kineto_label */
+	struct fw_vec names;                      /* struct fw_name_facts by string id */
 	struct fw_str scratch;
 	struct fw_kineto_thread threads[FW_KINETO_THREADS];
 };
@@ -77,6 +82,9 @@ const struct fw_name_facts *fw_kineto_name(struct fw_kineto *k, uint32_t name);
 
 /* The value of a key beside traceEvents (kineto_header.c). */
 void fw_kineto_read_header(struct fw_kineto *k, struct fw_lex *lex, const struct fw_lex_text *key);
+
+/* Drops what starts at 0 because its time was never filled in. */
+void fw_kineto_drop_unfilled(struct fw_kineto *k);
 
 /* Names the threads and processes that have rows. */
 void fw_kineto_name_threads(struct fw_kineto *k);

@@ -44,12 +44,6 @@ struct fw_event {
 /* The object that the cursor stands at. On success the cursor is behind it; else see lex->state. */
 void fw_event_read(struct fw_lex *lex, struct fw_event *event);
 
-/*
- * True if the name, read leniently, holds what looks like keys of an event: then a quote was missing,
- * and the name is not one.
- */
-bool fw_event_swallowed_another(const struct fw_event *event);
-
 /* True if the object at p starts with a key that events have: where reading goes on after damage. */
 bool fw_event_starts(const char *p, const char *end);
 

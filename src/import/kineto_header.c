@@ -119,7 +119,7 @@ static void read_base(struct fw_kineto *k, struct fw_lex *lex)
 {
 	int64_t base = read_int(lex, INT64_MIN);
 
-	if (fw_lex_ok(lex) && base != INT64_MIN) {
+	if (fw_lex_ok(lex) && base >= 0) {
 		k->base_ns = base;
 		k->has_base = true;
 	}

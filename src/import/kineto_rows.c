@@ -3,6 +3,7 @@
 
 #include "import/decimal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -10,6 +11,9 @@
  * (end - 0) or the difference of two in the wrong order, taken as unsigned.
  */
 #define LONGEST_NS (INT64_C(7) * 24 * 3600 * 1000000000)
+
+/* One day: a trace that has times beyond it, and one of exactly 0, does not start at 0. */
+#define FAR_NS (INT64_C(24) * 3600 * 1000000000)
 
 /* Names of threads and processes past this are not kept; files have some dozens. */
 #define MOST_LABELS 65536
@@ -44,10 +48,14 @@ static bool take_times(struct fw_kineto *k, const struct fw_event *e, uint64_t o
 		fw_kineto_flaw(k, &flaws(k)->negative_durations, offset);
 		return false;
 	}
-	if (!e->ts_ns && !dur && e->dur_state == FW_NUMBER_OK) {
+	if (!e->ts_ns && !dur) {
 		fw_kineto_flaw(k, &flaws(k)->zero_times, offset);
 		return false;
 	}
+	if (!e->ts_ns)
+		k->zero_starts++;
+	else if (e->ts_ns < k->earliest_ns)
+		k->earliest_ns = e->ts_ns;
 	*t = (struct times){ e->ts_ns, e->ts_ns + dur };
 	return true;
 }
@@ -108,6 +116,41 @@ static uint32_t thread_of(struct fw_kineto *k, const struct fw_event *e, uint64_
 		slot->row = row;
 	}
 	return row;
+}
+
+/* Marks the rows that start at 0; NULL when memory is out. */
+static uint8_t *mark_zeros(struct fw_kineto *k, const int64_t *starts, size_t from, size_t to)
+{
+	uint8_t *marks = malloc(to - from + 1);
+
+	for (size_t i = from; i < to && marks; i++) {
+		marks[i - from] = !starts[i];
+		flaws(k)->zero_times += !starts[i];
+		flaws(k)->events -= !starts[i];
+	}
+	k->is_out_of_memory |= !marks;
+	return marks;
+}
+
+void fw_kineto_drop_unfilled(struct fw_kineto *k)
+{
+	struct fw_trace *t = k->trace;
+	uint8_t *ops, *calls, *ranges;
+
+	/* Where all times are small, 0 is one of them. */
+	if (!k->zero_starts || k->earliest_ns == INT64_MAX || k->earliest_ns < FAR_NS)
+		return;
+	ops = mark_zeros(k, t->ops.start_ns, k->first_op, t->ops.len);
+	calls = mark_zeros(k, t->calls.start_ns, k->first_call, t->calls.len);
+	ranges = mark_zeros(k, t->ranges.start_ns, k->first_range, t->ranges.len);
+	if (ops && calls && ranges) {
+		fw_trace_filter_ops(t, k->first_op, ops);
+		fw_trace_filter_calls(t, k->first_call, calls);
+		fw_trace_filter_ranges(t, k->first_range, ranges);
+	}
+	free(ops);
+	free(calls);
+	free(ranges);
 }
 
 static uint32_t non_negative(int64_t value)

@@ -58,20 +58,29 @@ static bool key_follows(const struct fw_lex *lex, const char *p)
 	return p < lex->end && *p == '"' && *skip_space(p + 1) == ':';
 }
 
-/*
- * Lenient reading: a quote inside a damaged string is told from its end by what follows it. Ends of
- * objects and arrays count, a colon only behind a key, a comma only before another key or element.
- */
-static bool ends_string(const struct fw_lex *lex, const char *quote)
+enum role { KEY, VALUE, ELEMENT };
+
+/* True if an object that ends at the brace p is followed by what may follow one. */
+static bool object_ends(const struct fw_lex *lex, const char *p)
+{
+	p = skip_space(p + 1);
+	return p >= lex->end || *p == ',' || *p == '}' || *p == ']';
+}
+
+/* Lenient reading: a quote inside a damaged string is told from its end by what follows it. */
+static bool ends_string(const struct fw_lex *lex, const char *quote, enum role role)
 {
 	const char *p = skip_space(quote + 1);
 
-	if (*p == ':' || *p == '}' || *p == ']')
+	/* Keys are the profiler's own words: no quotes in them. */
+	if (role == KEY)
 		return true;
-	return *p == ',' && (*skip_space(p + 1) != '"' || key_follows(lex, p + 1));
+	if (role == ELEMENT)
+		return *p == ',' || *p == ']';
+	return *p == '}' ? object_ends(lex, p) : *p == ',' && key_follows(lex, p + 1);
 }
 
-static void read_string(struct fw_lex *lex, struct fw_lex_text *text)
+static void read_string(struct fw_lex *lex, enum role role, struct fw_lex_text *text)
 {
 	const char *start = lex->p + 1, *p = start;
 	bool high = false;
@@ -80,8 +89,13 @@ static void read_string(struct fw_lex *lex, struct fw_lex_text *text)
 	for (;; p++) {
 		p = fw_scan_string(p, &high);
 		if (*p == '"') {
-			if (!lex->is_lenient || ends_string(lex, p))
+			if (!lex->is_lenient || ends_string(lex, p, role))
 				break;
+			if (key_follows(lex, p)) {
+				/* Not a quote too many but one too few: this is the next key. */
+				fail(lex, p);
+				return;
+			}
 			flags |= FW_TEXT_REPAIRED;
 		} else if (p >= lex->end) {
 			fail(lex, lex->end);
@@ -171,7 +185,7 @@ static void skip_key(struct fw_lex *lex)
 		fail(lex, lex->p);
 		return;
 	}
-	read_string(lex, &key);
+	read_string(lex, KEY, &key);
 	fw_lex_expect(lex, ':');
 }
 
@@ -211,7 +225,7 @@ static void skip_container(struct fw_lex *lex)
 			continue;
 		}
 		if (c == '"')
-			read_string(lex, &text);
+			read_string(lex, in_object(&levels) ? VALUE : ELEMENT, &text);
 		else
 			read_scalar(lex, &text);
 		more = close_levels(lex, &levels);
@@ -226,7 +240,7 @@ void fw_lex_value(struct fw_lex *lex, struct fw_lex_text *value)
 	if (!fw_lex_ok(lex))
 		return;
 	if (c == '"')
-		read_string(lex, value);
+		read_string(lex, VALUE, value);
 	else if (c == '{' || c == '[')
 		skip_container(lex);
 	else
@@ -262,7 +276,7 @@ bool fw_lex_key(struct fw_lex *lex, bool is_first, struct fw_lex_text *key)
 		fail(lex, lex->p);
 		return false;
 	}
-	read_string(lex, key);
+	read_string(lex, KEY, key);
 	return fw_lex_expect(lex, ':');
 }
 

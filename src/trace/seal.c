@@ -94,6 +94,9 @@ void fw_trace_seal(struct fw_trace *trace)
 		least = 0;
 	mark_blind_spots(trace);
 	shift_all(trace, least);
+	for (size_t i = 0; i < trace->files.len; i++)
+		if (trace->files.epoch_ns[i] != INT64_MIN)
+			trace->files.epoch_ns[i] += least;
 	if (trace->epoch_ns != INT64_MIN)
 		trace->epoch_ns += least;
 	fw_map_release(&trace->index);

@@ -61,6 +61,32 @@ static uint32_t add_row(void *table, size_t *len, size_t *cap, const size_t *wid
 	return (uint32_t)row;
 }
 
+/* Moves row `from` of every column to row `to`. */
+static void move_row(void *table, size_t to, size_t from, const size_t *widths, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char *data;
+
+		memcpy(&data, column_slot(table, i), sizeof(data));
+		memcpy(data + to * widths[i], data + from * widths[i], widths[i]);
+	}
+}
+
+static size_t filter_rows(void *table, size_t from, size_t len, const uint8_t *drop,
+			  const size_t *widths, size_t n)
+{
+	size_t to = from;
+
+	for (size_t row = from; row < len; row++) {
+		if (drop[row - from])
+			continue;
+		if (to != row)
+			move_row(table, to, row, widths, n);
+		to++;
+	}
+	return to;
+}
+
 static void release_table(void *table, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -76,6 +102,19 @@ static void release_table(void *table, size_t n)
 	{                                                                                          \
 		return add_row(&trace->name, &trace->name.len, &trace->name.cap, name##_widths,    \
 			       COUNT(name##_widths));                                              \
+	}
+#define FW_COL(type, name)
+#define FW_END
+#include "trace/tables.def"
+#undef FW_TABLE
+#undef FW_COL
+#undef FW_END
+
+#define FW_TABLE(name)                                                                             \
+	void fw_trace_filter_##name(struct fw_trace *trace, size_t from, const uint8_t *drop)      \
+	{                                                                                          \
+		trace->name.len = filter_rows(&trace->name, from, trace->name.len, drop,           \
+					      name##_widths, COUNT(name##_widths));                \
 	}
 #define FW_COL(type, name)
 #define FW_END

@@ -144,6 +144,19 @@ void fw_trace_destroy(struct fw_trace *trace);
 #undef FW_COL
 #undef FW_END
 
+/*
+ * Takes out the rows from `from` on whose byte in drop (one a row, from `from`) is not 0; the others
+ * close up in their order. Only for tables whose rows nothing refers to: ops, calls, ranges, ...
+ */
+#define FW_TABLE(name)                                                                             \
+	void fw_trace_filter_##name(struct fw_trace *trace, size_t from, const uint8_t *drop);
+#define FW_COL(type, name)
+#define FW_END
+#include "trace/tables.def"
+#undef FW_TABLE
+#undef FW_COL
+#undef FW_END
+
 /* The id of a string; 0 for "" and, with *failed set (may be NULL), when memory is out. */
 uint32_t fw_trace_intern(struct fw_trace *trace, const char *text, size_t len, bool *failed);
 
@@ -168,6 +181,12 @@ struct fw_shape {
 	uint32_t cluster;
 };
 uint32_t fw_trace_shape(struct fw_trace *trace, const struct fw_shape *shape);
+
+/*
+ * Counts in the integrity what only the whole tells: calls recorded twice, and operations that start
+ * before every call with their id in their file. Call once, before sealing.
+ */
+fw_status fw_trace_audit(struct fw_trace *trace, struct fw_error *err);
 
 /*
  * Moves all times so that the earliest record starts at 0, sets the blind spots that follow from

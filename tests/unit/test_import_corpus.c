@@ -234,9 +234,92 @@ static void traces_have_the_figures_of_the_ground_truth(void **state)
 	assert_true(rows > 50);
 }
 
+/* The rows of groundtruth_synth.tsv: kernels, busy and span, and the flaws that they tell of. */
+struct synthetic {
+	const char *file;
+	size_t kernels, calls;
+	int64_t busy_ns, span_ns, gap_ns;
+	struct fw_integrity flaws; /* only the counts */
+};
+
+static const struct synthetic synthetic[] = {
+	{ "bad_escape.json", 10, 10, 400000, 940000, 60000, { .bad_escapes = 1 } },
+	{ "ctrl_char.json", 10, 10, 400000, 940000, 60000, { .control_characters = 1 } },
+	/* The first kernel has the NaN, and the span starts at the second. */
+	{ "bare_nan.json", 9, 10, 360000, 840000, 60000, { .bad_times = 1 } },
+	{ "bom.json", 10, 10, 400000, 940000, 60000, { 0 } },
+	{ "ts_zero.json", 8, 10, 320000, 740000, 60000, { .zero_times = 2 } },
+	{ "neg_latency.json", 10, 10, 400000, 0, 0, { .early_starts = 1 } },
+	{ "string_ts.json", 10, 10, 400000, 940000, 60000, { 0 } },
+	{ "graph_4000_streams.json.gz", 4000, 1, 2000000, 3999500, 500, { 0 } },
+	{ "idle_stream_busy_dev.json", 52, 0, 50000000, 50000000, 0, { 0 } },
+	{ "cuda_sync_rows.json", 10, 10, 400000, 940000, 60000, { 0 } },
+	{ "dup_pid_procs.json", 20, 20, 800000, 990000, 10000, { 0 } },
+};
+
+static void check_flaws(const struct fw_integrity *found, const struct fw_integrity *expected)
+{
+#define FW_FLAW(name, partial, text) assert_int_equal(found->name, expected->name);
+#include "trace/integrity.def"
+#undef FW_FLAW
+}
+
+static void check_synthetic(const struct synthetic *s)
+{
+	struct fw_error err = { FW_OK, "" };
+	struct fw_trace *trace;
+	struct figures kernels;
+	char path[4096];
+
+	snprintf(path, sizeof(path), FW_CORPUS "/traces/synthetic/%s", s->file);
+	printf("%s\n", s->file);
+	if (fw_import_file(path, NULL, &trace, &err))
+		fail_msg("%s", err.message);
+	assert_int_equal(trace->devices.len, 1);
+	kernels = measure_ops(trace, 0, true);
+	assert_int_equal(kernels.n, s->kernels);
+	assert_int_equal(trace->calls.len, s->calls);
+	assert_int_equal(kernels.busy, s->busy_ns);
+	if (s->span_ns) {
+		assert_int_equal(kernels.last - kernels.first, s->span_ns);
+		assert_int_equal(kernels.longest_gap, s->gap_ns);
+	}
+	check_flaws(&trace->integrity, &s->flaws);
+	fw_trace_destroy(trace);
+}
+
+static void synthetic_traces_give_what_is_known_of_them(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(synthetic) / sizeof(synthetic[0]); i++)
+		check_synthetic(&synthetic[i]);
+}
+
+static void unusable_traces_are_refused_or_partial(void **state)
+{
+	struct fw_error err = { FW_OK, "" };
+	struct fw_trace *trace;
+
+	(void)state;
+	assert_int_equal(
+		fw_import_file(FW_CORPUS "/traces/synthetic/empty.json", NULL, &trace, &err),
+		FW_ERR_FORMAT);
+	assert_non_null(strstr(err.message, "empty.json: the file is empty"));
+	/* 521 bytes can be unpacked: one whole call, and a kernel that is cut. */
+	assert_int_equal(
+		fw_import_file(FW_CORPUS "/traces/synthetic/truncated.json.gz", NULL, &trace, &err),
+		FW_OK);
+	assert_int_equal(trace->calls.len, 1);
+	assert_int_equal(trace->ops.len, 0);
+	assert_int_equal(trace->integrity.truncated, 1);
+	fw_trace_destroy(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(synthetic_traces_give_what_is_known_of_them),
+		cmocka_unit_test(unusable_traces_are_refused_or_partial),
 		cmocka_unit_test(traces_have_the_figures_of_the_ground_truth),
 	};
 
