@@ -1,0 +1,145 @@
+/* PTX text -> words (PTX ISA, chapter 4, syntax). */
+#include "binary/ptx_lex.h"
+
+enum class { CLASS_OTHER, CLASS_BLANK, CLASS_WORD, CLASS_DIGIT };
+
+static const unsigned char class_of[256] = {
+	[' '] = CLASS_BLANK,  ['\t'] = CLASS_BLANK, ['\n'] = CLASS_BLANK, ['\r'] = CLASS_BLANK,
+	['\v'] = CLASS_BLANK, ['\f'] = CLASS_BLANK, ['0'] = CLASS_DIGIT,  ['1'] = CLASS_DIGIT,
+	['2'] = CLASS_DIGIT,  ['3'] = CLASS_DIGIT,  ['4'] = CLASS_DIGIT,  ['5'] = CLASS_DIGIT,
+	['6'] = CLASS_DIGIT,  ['7'] = CLASS_DIGIT,  ['8'] = CLASS_DIGIT,  ['9'] = CLASS_DIGIT,
+	['a'] = CLASS_WORD,   ['b'] = CLASS_WORD,   ['c'] = CLASS_WORD,   ['d'] = CLASS_WORD,
+	['e'] = CLASS_WORD,   ['f'] = CLASS_WORD,   ['g'] = CLASS_WORD,   ['h'] = CLASS_WORD,
+	['i'] = CLASS_WORD,   ['j'] = CLASS_WORD,   ['k'] = CLASS_WORD,   ['l'] = CLASS_WORD,
+	['m'] = CLASS_WORD,   ['n'] = CLASS_WORD,   ['o'] = CLASS_WORD,   ['p'] = CLASS_WORD,
+	['q'] = CLASS_WORD,   ['r'] = CLASS_WORD,   ['s'] = CLASS_WORD,   ['t'] = CLASS_WORD,
+	['u'] = CLASS_WORD,   ['v'] = CLASS_WORD,   ['w'] = CLASS_WORD,   ['x'] = CLASS_WORD,
+	['y'] = CLASS_WORD,   ['z'] = CLASS_WORD,   ['A'] = CLASS_WORD,   ['B'] = CLASS_WORD,
+	['C'] = CLASS_WORD,   ['D'] = CLASS_WORD,   ['E'] = CLASS_WORD,   ['F'] = CLASS_WORD,
+	['G'] = CLASS_WORD,   ['H'] = CLASS_WORD,   ['I'] = CLASS_WORD,   ['J'] = CLASS_WORD,
+	['K'] = CLASS_WORD,   ['L'] = CLASS_WORD,   ['M'] = CLASS_WORD,   ['N'] = CLASS_WORD,
+	['O'] = CLASS_WORD,   ['P'] = CLASS_WORD,   ['Q'] = CLASS_WORD,   ['R'] = CLASS_WORD,
+	['S'] = CLASS_WORD,   ['T'] = CLASS_WORD,   ['U'] = CLASS_WORD,   ['V'] = CLASS_WORD,
+	['W'] = CLASS_WORD,   ['X'] = CLASS_WORD,   ['Y'] = CLASS_WORD,   ['Z'] = CLASS_WORD,
+	['_'] = CLASS_WORD,   ['$'] = CLASS_WORD,
+};
+
+static const char *find(const struct fw_ptx_lexer *lexer, const char *from, const char *what)
+{
+	const char *p = from < lexer->end
+				? memmem(from, (size_t)(lexer->end - from), what, strlen(what))
+				: NULL;
+
+	return p ? p + strlen(what) : lexer->end;
+}
+
+static void skip_blanks(struct fw_ptx_lexer *lexer)
+{
+	while (lexer->at < lexer->end) {
+		if (class_of[(unsigned char)*lexer->at] == CLASS_BLANK)
+			lexer->at++;
+		else if (*lexer->at != '/' || lexer->end - lexer->at < 2)
+			return;
+		else if (lexer->at[1] == '/')
+			lexer->at = find(lexer, lexer->at, "\n");
+		else if (lexer->at[1] == '*')
+			lexer->at = find(lexer, lexer->at + 2, "*/");
+		else
+			return;
+	}
+}
+
+static const char *word_end(const struct fw_ptx_lexer *lexer, const char *p)
+{
+	while (p < lexer->end && class_of[(unsigned char)*p] >= CLASS_WORD)
+		p++;
+	return p;
+}
+
+static const char *string_end(const struct fw_ptx_lexer *lexer, const char *p)
+{
+	while (p < lexer->end && *p != '"') {
+		if (*p == '\\' && p + 1 < lexer->end)
+			p++;
+		p++;
+	}
+	return p < lexer->end ? p + 1 : p;
+}
+
+struct fw_ptx_token fw_ptx_next(struct fw_ptx_lexer *lexer)
+{
+	struct fw_ptx_token token = { FW_PTX_END, lexer->end, 0 };
+	const char *p;
+	unsigned char class;
+
+	skip_blanks(lexer);
+	if (lexer->at >= lexer->end || !*lexer->at)
+		return token;
+	token.text = p = lexer->at;
+	class = class_of[(unsigned char)*p];
+	if (class >= CLASS_WORD) {
+		token.kind = class == CLASS_WORD ? FW_PTX_NAME : FW_PTX_NUMBER;
+		p = word_end(lexer, p);
+	} else if (*p == '%' || *p == '.') {
+		p = word_end(lexer, p + 1);
+		token.kind = *token.text == '%' ? FW_PTX_REGISTER : FW_PTX_DIRECTIVE;
+		if (p == token.text + 1)
+			token.kind = FW_PTX_MARK;
+	} else if (*p == '"') {
+		token.kind = FW_PTX_STRING;
+		p = string_end(lexer, p + 1);
+	} else {
+		token.kind = FW_PTX_MARK;
+		p++;
+	}
+	lexer->at = p;
+	token.len = (size_t)(p - token.text);
+	return token;
+}
+
+bool fw_ptx_is(const struct fw_ptx_token *token, const char *text)
+{
+	return strlen(text) == token->len && memcmp(token->text, text, token->len) == 0;
+}
+
+bool fw_ptx_is_mark(const struct fw_ptx_token *token, char mark)
+{
+	return token->kind == FW_PTX_MARK && *token->text == mark;
+}
+
+static unsigned digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned)(c - 'a') + 10;
+	if (c >= 'A' && c <= 'F')
+		return (unsigned)(c - 'A') + 10;
+	return 16;
+}
+
+bool fw_ptx_number(const struct fw_ptx_token *token, uint64_t *value)
+{
+	const char *p = token->text, *end = p + token->len;
+	unsigned base = 10;
+
+	if (token->kind != FW_PTX_NUMBER)
+		return false;
+	if (end[-1] == 'U')
+		end--;
+	if (end - p > 1 && *p == '0') {
+		base = p[1] == 'x' || p[1] == 'X' ? 16 : p[1] == 'b' || p[1] == 'B' ? 2 : 8;
+		p += base == 8 ? 1 : 2;
+	}
+	*value = 0;
+	if (p == end)
+		return false;
+	for (; p < end; p++) {
+		unsigned digit = digit_of(*p);
+
+		if (digit >= base || *value > (UINT64_MAX - digit) / base)
+			return false;
+		*value = *value * base + digit;
+	}
+	return true;
+}

@@ -1,0 +1,36 @@
+#ifndef FW_BINARY_PTX_LEX_H
+#define FW_BINARY_PTX_LEX_H
+
+#include "binary/span.h"
+
+/* Words of PTX text; comments and blanks lie between them. */
+enum fw_ptx_kind {
+	FW_PTX_END,
+	FW_PTX_NAME,      /* identifier or opcode: letters, digits, _ $ */
+	FW_PTX_REGISTER,  /* begins with % */
+	FW_PTX_DIRECTIVE, /* begins with a dot: .entry, .sync */
+	FW_PTX_NUMBER,
+	FW_PTX_STRING,
+	FW_PTX_MARK /* any other single character */
+};
+
+struct fw_ptx_token {
+	enum fw_ptx_kind kind;
+	const char *text;
+	size_t len;
+};
+
+/* What is left to read; ends at a NUL byte too. */
+struct fw_ptx_lexer {
+	const char *at, *end;
+};
+
+struct fw_ptx_token fw_ptx_next(struct fw_ptx_lexer *lexer);
+
+bool fw_ptx_is(const struct fw_ptx_token *token, const char *text);
+bool fw_ptx_is_mark(const struct fw_ptx_token *token, char mark);
+
+/* Value of a decimal, hexadecimal (0x), octal (0) or binary (0b) integer; false if it is not one. */
+bool fw_ptx_number(const struct fw_ptx_token *token, uint64_t *value);
+
+#endif
