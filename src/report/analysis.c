@@ -23,6 +23,16 @@ static fw_status take_struct(void *to, size_t to_size, const void *from, struct 
 	return FW_OK;
 }
 
+/* What to do about a trace in which there is nothing to analyse. */
+static fw_status fail_without_gpu(const struct fw_trace *trace, const char *path,
+				  struct fw_error *err)
+{
+	return fw_fail(err, FW_ERR_FORMAT, "%s: no GPU operation among its %llu records%s; %s",
+		       path, (unsigned long long)trace->integrity.events,
+		       trace->integrity.truncated ? " (the file ends in the middle of one)" : "",
+		       fw_blind_spot_remedy(FW_BLIND_NO_GPU_OPS));
+}
+
 static fw_status analyse(struct fw_report *report, const char *const *paths, size_t count,
 			 const struct fw_report_options *options, struct fw_error *err)
 {
@@ -33,6 +43,8 @@ static fw_status analyse(struct fw_report *report, const char *const *paths, siz
 					    .window_end_ns = options->window_end_ns };
 	fw_status status = fw_import_files(paths, count, &import, &report->trace, err);
 
+	if (!status && !report->trace->ops.len)
+		status = fail_without_gpu(report->trace, paths[0], err);
 	if (!status)
 		status = fw_ledger_build(report->trace, &ledger, &report->ledger, err);
 	if (!status)
