@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #define NS_PER_MS 1000000
-#define WHOLE     1000 /* tenths of a percent */
 
 static struct fw_amount unknown(void)
 {
@@ -58,17 +57,16 @@ struct fw_amount fw_amount_tenths(int64_t tenths)
 	return a;
 }
 
-/* The rest of value * 1000 / sum, as a fraction of sum; its whole part in *quotient. */
-static double split(int64_t value, int64_t sum, int64_t *quotient)
+/* The rest of value * whole / sum, below sum; its whole part in *quotient. */
+static uint64_t split(int64_t value, int64_t whole, int64_t sum, int64_t *quotient)
 {
-	/* Exact: 1000 values of 2^63 do not fit 64 bits. */
-	unsigned __int128 product = (unsigned __int128)value * WHOLE;
+	unsigned __int128 product = (unsigned __int128)value * (unsigned __int128)whole;
 
 	*quotient = (int64_t)(product / (unsigned __int128)sum);
-	return (double)(uint64_t)(product % (unsigned __int128)sum) / (double)sum;
+	return (uint64_t)(product % (unsigned __int128)sum);
 }
 
-void fw_apportion(const int64_t *values, size_t count, int64_t *tenths)
+void fw_apportion(const int64_t *values, size_t count, int64_t whole, int64_t *tenths)
 {
 	int64_t sum = 0, given = 0;
 
@@ -79,19 +77,19 @@ void fw_apportion(const int64_t *values, size_t count, int64_t *tenths)
 	if (sum <= 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
-		split(values[i], sum, &tenths[i]);
+		split(values[i], whole, sum, &tenths[i]);
 		given += tenths[i];
 	}
 	/* At most count - 1 tenths are left; each goes to the largest remainder that has got none. */
-	for (; given < WHOLE; given++) {
-		double largest = -1;
+	for (; given < whole; given++) {
+		uint64_t largest = 0;
 		size_t at = 0;
 
 		for (size_t i = 0; i < count; i++) {
-			int64_t floor_tenths;
-			double rest = split(values[i], sum, &floor_tenths);
+			int64_t least;
+			uint64_t rest = split(values[i], whole, sum, &least);
 
-			if (rest > largest && tenths[i] == floor_tenths) {
+			if (rest > largest && tenths[i] == least) {
 				largest = rest;
 				at = i;
 			}

@@ -21,9 +21,9 @@ struct fw_amount fw_amount_share(int64_t part, int64_t whole);
 struct fw_amount fw_amount_tenths(int64_t tenths);
 
 /*
- * Rounds shares so that they add up: tenths[i] of a percent of values[i] in their sum, by largest
- * remainder, 1000 in all. All zero if the sum is.
+ * Deals out `whole` (tenths of a percent) in proportion to values (>= 0), by largest remainder: each
+ * share is its exact value rounded up or down, and together they are whole. All zero if the sum is.
  */
-void fw_apportion(const int64_t *values, size_t count, int64_t *tenths);
+void fw_apportion(const int64_t *values, size_t count, int64_t whole, int64_t *tenths);
 
 #endif

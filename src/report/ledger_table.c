@@ -2,6 +2,7 @@
 #include "report/sections.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/amounts.h"
 
@@ -31,18 +32,6 @@ int64_t fw_window_ns(const struct fw_device_ledger *device)
 	return device->window.end_ns - device->window.start_ns;
 }
 
-/* Busy before idle, then the larger first, then by name. */
-static int by_size(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->is_idle != y->is_idle)
-		return x->is_idle ? 1 : -1;
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
 static unsigned bar_width(const struct fw_page *page)
 {
 	unsigned used = 4 + NAME_WIDTH + TIME_WIDTH + SHARE_WIDTH + 2;
@@ -63,74 +52,93 @@ static void put_row(struct fw_page *page, const struct row *row, int64_t most, u
 		fw_page_bar(page, row->ns, most, bar_width(page));
 		fw_page_ink(page, FW_INK_PLAIN);
 	}
-	fw_str_putc(page->out, '\n');
+	fw_page_end_line(page);
 }
 
-/* Rounds the shares, sorts, and returns the largest value. */
-static int64_t settle(struct row *rows, size_t count)
+/* The larger first, then by name. */
+static int by_size(const void *a, const void *b)
 {
-	int64_t values[FW_CLASS_COUNT], tenths[FW_CLASS_COUNT], most = 0;
+	const struct row *x = a, *y = b;
 
-	for (size_t i = 0; i < count; i++) {
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* Deals `whole` out to the rows, and sorts them. */
+static void settle(struct row *rows, size_t count, int64_t whole)
+{
+	int64_t values[FW_CLASS_COUNT], tenths[FW_CLASS_COUNT];
+
+	for (size_t i = 0; i < count; i++)
 		values[i] = rows[i].ns;
-		most = rows[i].ns > most ? rows[i].ns : most;
-	}
-	fw_apportion(values, count, tenths);
+	fw_apportion(values, count, whole, tenths);
 	for (size_t i = 0; i < count; i++)
 		rows[i].tenths = tenths[i];
 	qsort(rows, count, sizeof(rows[0]), by_size);
-	return most;
 }
 
-static void put_group(struct fw_page *page, const struct row *rows, size_t count, bool is_idle,
-		      int64_t most)
+static void put_rows(struct fw_page *page, const struct row *rows, size_t count, int64_t most)
 {
-	struct row sum = { .name = is_idle ? "idle" : "busy", .is_idle = is_idle };
-
 	for (size_t i = 0; i < count; i++)
-		if (rows[i].is_idle == is_idle) {
-			sum.ns += rows[i].ns;
-			sum.tenths += rows[i].tenths;
-		}
+		if (rows[i].ns)
+			put_row(page, &rows[i], most, 4);
+}
+
+static void put_sum(struct fw_page *page, const char *name, int64_t ns, int64_t tenths)
+{
+	struct row sum = { .name = name, .ns = ns, .tenths = tenths };
+
 	fw_page_ink(page, FW_INK_BOLD);
 	put_row(page, &sum, 0, 2);
 	fw_page_ink(page, FW_INK_PLAIN);
-	for (size_t i = 0; i < count; i++)
-		if (rows[i].is_idle == is_idle && rows[i].ns)
-			put_row(page, &rows[i], most, 4);
+}
+
+/* The busy or the idle classes of a device; returns how many. */
+static size_t take_group(const struct fw_device_ledger *device, bool is_idle, struct row *rows)
+{
+	size_t count = 0;
+
+	for (unsigned c = 0; c < FW_CLASS_COUNT; c++)
+		if (fw_class_is_idle((enum fw_class)c) == is_idle)
+			rows[count++] = (struct row){ .name = fw_class_id((enum fw_class)c),
+						      .ns = device->ns[c],
+						      .is_idle = is_idle };
+	return count;
 }
 
 void fw_text_ledger(struct fw_page *page, const struct fw_device_ledger *device)
 {
-	struct row rows[FW_CLASS_COUNT];
-	struct row sum = { .name = "window", .ns = fw_window_ns(device), .tenths = 1000 };
-	int64_t most;
+	int64_t window = fw_window_ns(device), idle = fw_idle_ns(device), most;
+	int64_t sums[2] = { window - idle, idle }, tenths[2];
+	struct row groups[2][FW_CLASS_COUNT];
+	size_t counts[2];
 
-	for (unsigned c = 0; c < FW_CLASS_COUNT; c++)
-		rows[c] = (struct row){ .name = fw_class_id((enum fw_class)c),
-					.ns = device->ns[c],
-					.is_idle = fw_class_is_idle((enum fw_class)c) };
-	most = settle(rows, FW_CLASS_COUNT);
+	fw_apportion(sums, 2, 1000, tenths);
+	for (int g = 0; g < 2; g++) {
+		counts[g] = take_group(device, g, groups[g]);
+		settle(groups[g], counts[g], tenths[g]);
+	}
+	most = groups[0][0].ns > groups[1][0].ns ? groups[0][0].ns : groups[1][0].ns;
 	fw_page_heading(page, "Where the time went: every nanosecond has one owner");
-	put_group(page, rows, FW_CLASS_COUNT, false, most);
-	put_group(page, rows, FW_CLASS_COUNT, true, most);
-	if (sum.ns > 0)
-		put_row(page, &sum, 0, 2);
+	for (int g = 0; g < 2; g++) {
+		put_sum(page, g ? "idle" : "busy", sums[g], tenths[g]);
+		put_rows(page, groups[g], counts[g], most);
+	}
+	if (window > 0)
+		put_sum(page, "window", window, 1000);
 }
 
 void fw_text_fill(struct fw_page *page, const struct fw_device_ledger *device)
 {
 	struct row rows[FW_FILL_COUNT];
-	int64_t most;
 
 	for (unsigned f = 0; f < FW_FILL_COUNT; f++)
 		rows[f] = (struct row){ .name = fw_fill_id((enum fw_fill)f),
 					.ns = device->fill_ns[f] };
-	most = settle(rows, FW_FILL_COUNT);
-	if (!most)
+	settle(rows, FW_FILL_COUNT, 1000);
+	if (!rows[0].ns)
 		return;
 	fw_page_heading(page, "How full the compute time can have been (model, not measured)");
-	for (unsigned f = 0; f < FW_FILL_COUNT; f++)
-		if (rows[f].ns)
-			put_row(page, &rows[f], most, 4);
+	put_rows(page, rows, FW_FILL_COUNT, rows[0].ns);
 }

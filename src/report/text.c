@@ -130,6 +130,8 @@ static const char *window_origin(struct fw_page *page, const struct fw_window *w
 	case FW_WINDOW_STEPS:
 	case FW_WINDOW_PATTERN: break;
 	}
+	if (!window->dropped_steps)
+		return fw_page_text(page, "%" PRId64 " steady %s", window->steps, what);
 	return fw_page_text(page,
 			    "%" PRId64 " steady %s; %" PRId64 " before them left out as warm-up",
 			    window->steps, what, window->dropped_steps);
