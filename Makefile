@@ -2,7 +2,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 SECONDS ?= 60
-DEMO ?= $(firstword $(wildcard examples/*.json.gz examples/*.json))
+DEMO ?= examples/before.json.gz
 
 help:
 	@echo 'make demo      builds fullwarp and prints the report of a bundled trace'

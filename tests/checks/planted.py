@@ -269,6 +269,30 @@ class Words(Planted):
                    "src/b.c:1: a merge left its mark")
 
 
+class Readmes(Planted):
+    ENGLISH = "# Why\nSee [this](docs/a.md).\n## How\n```console\n$ make demo\n```\n"
+
+    def setUp(self):
+        super().setUp()
+        self.write("README.md", self.ENGLISH + "[\u4e2d\u6587](README.zh-CN.md)\n")
+
+    def chinese(self, old="", new=""):
+        self.write("README.zh-CN.md", self.ENGLISH.replace("Why", "\u4e3a\u4ec0\u4e48").replace(old, new))
+
+    def test_clean(self):
+        self.chinese()
+        self.clean("readmes")
+
+    def test_faults(self):
+        for old, new, expected in (("## How", "### How", "README.zh-CN.md:3: heading differs"),
+                                   ("## How\n", "", "README.md has 2 of kind 'heading', README.zh-CN.md 1"),
+                                   ("make demo", "make dem", "README.zh-CN.md:4: code differs"),
+                                   ("docs/a.md", "docs/b.md", "README.zh-CN.md:2: link differs")):
+            with self.subTest(expected):
+                self.chinese(old, new)
+                self.fails("readmes", expected)
+
+
 class Symbols(Planted):
     def build(self, text, *flags):
         self.write("a.c", text)
