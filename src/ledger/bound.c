@@ -1,4 +1,4 @@
-/* The most that removing something can gain: docs/ledger.md, "Bound". */
+/* The most that removing something can gain: docs/ledger-cost.md. */
 #include "ledger/cost.h"
 #include "ledger/ledger_private.h"
 

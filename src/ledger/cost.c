@@ -1,6 +1,6 @@
 /*
  * Blocking calls -> what they cost: the idle time they left behind, and the copies that ran alone.
- * docs/ledger.md, "Cost of a blocking call".
+ * docs/ledger-cost.md.
  */
 #include "ledger/cost.h"
 

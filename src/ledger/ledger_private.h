@@ -89,10 +89,12 @@ int64_t fw_idle_owned(const struct fw_device_ledger *device, int64_t start, int6
 bool fw_sort_rows(uint32_t *rows, size_t count,
 		  int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx);
 
-/* Fills fill_ns and the kernel table; called last, when everything else is in place. */
-fw_status fw_ledger_fill(struct fw_ledger *ledger, struct fw_device_ledger *device,
-			 struct fw_error *err);
+/* The kernel table, and with it the fill table; called last, when everything else is in place. */
 fw_status fw_ledger_kernels(struct fw_ledger *ledger, struct fw_device_ledger *device,
 			    struct fw_error *err);
+
+/* Fills fill_ns and the fill of each of the device's kernel rows. */
+fw_status fw_ledger_fill(struct fw_ledger *ledger, struct fw_device_ledger *device,
+			 struct fw_kernel_row *rows, struct fw_error *err);
 
 #endif

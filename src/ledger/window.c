@@ -1,31 +1,288 @@
-/* The analysed window of each device. */
-#include "ledger/build.h"
+/*
+ * The analysed window of each device: given, the whole trace, or the steady steps of the processes
+ * that use it.
+ */
+#include "ledger/steps.h"
 
-static void whole_trace(const struct fw_trace *t, const uint32_t *by_end,
-			struct fw_device_ledger *d, enum fw_window_source source)
+#include <stdlib.h>
+
+/* Fewer steps than this say nothing about a steady state. */
+#define MIN_STEPS 3
+
+static void set_whole_trace(const struct fw_build *b, struct fw_device_ledger *d,
+			    enum fw_window_source source)
 {
-	d->window = (struct fw_window){ .start_ns = t->ops.start_ns[d->ops[0]],
-					.end_ns = t->ops.end_ns[by_end[d->op_count - 1]],
+	const uint32_t *by_end = fw_device_work(b->ledger, d)->by_end;
+
+	d->window = (struct fw_window){ .start_ns = b->trace->ops.start_ns[d->ops[0]],
+					.end_ns = b->trace->ops.end_ns[by_end[d->op_count - 1]],
 					.source = source,
 					.steps = -1 };
+}
+
+/* Rows of step annotations, by process, thread and time. */
+struct annotations {
+	uint32_t *rows;
+	size_t len;
+};
+
+static int order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_steps(const void *ctx, uint32_t x, uint32_t y)
+{
+	const struct fw_trace *t = ctx;
+	const struct fw_trace_ranges *r = &t->ranges;
+	int d = order(t->threads.process[r->thread[x]], t->threads.process[r->thread[y]]);
+
+	d = d ? d : order(r->thread[x], r->thread[y]);
+	d = d ? d : order(r->start_ns[x], r->start_ns[y]);
+	return d ? d : order(r->end_ns[y], r->end_ns[x]);
+}
+
+static bool list_annotations(const struct fw_trace *t, struct annotations *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->ranges.len; i++)
+		count += t->ranges.kind[i] == FW_RANGE_STEP;
+	out->len = 0;
+	out->rows = malloc((count + 1) * sizeof(*out->rows));
+	if (!out->rows)
+		return false;
+	for (uint32_t i = 0; i < t->ranges.len; i++)
+		if (t->ranges.kind[i] == FW_RANGE_STEP && t->ranges.thread[i] < t->threads.len)
+			out->rows[out->len++] = i;
+	return fw_sort_rows(out->rows, out->len, compare_steps, t);
+}
+
+static uint32_t process_of(const struct fw_trace *t, const struct annotations *a, size_t i)
+{
+	return t->threads.process[t->ranges.thread[a->rows[i]]];
+}
+
+/* The annotations of the process's thread that has most: rows [*from, *from + the result). */
+static size_t find_annotated(const struct fw_trace *t, const struct annotations *a,
+			     uint32_t process, size_t *from)
+{
+	size_t low = 0, high = a->len, best = 0;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (process_of(t, a, mid) < process)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low < a->len && process_of(t, a, low) == process) {
+		size_t end = low + 1;
+
+		while (end < a->len &&
+		       t->ranges.thread[a->rows[end]] == t->ranges.thread[a->rows[low]])
+			end++;
+		if (end - low > best) {
+			best = end - low;
+			*from = low;
+		}
+		low = end;
+	}
+	return best;
+}
+
+/* Steps from annotations; one inside another counts once. */
+static bool add_annotated(const struct fw_trace *t, const uint32_t *rows, size_t count,
+			  struct fw_steps *out)
+{
+	int64_t end = INT64_MIN;
+
+	for (size_t i = 0; i < count; i++) {
+		struct fw_step step = { t->ranges.start_ns[rows[i]], t->ranges.end_ns[rows[i]] };
+		struct fw_step *slot;
+
+		if (step.start_ns < end || step.start_ns >= step.end_ns)
+			continue;
+		slot = fw_vec_push(&out->steps);
+		if (!slot)
+			return false;
+		*slot = step;
+		end = step.end_ns;
+	}
+	return true;
+}
+
+/*
+ * Launches show a pattern only if few are missing: a trace may hold the calls of its first part
+ * alone.
+ */
+static bool has_most_launches(const struct fw_build *b, const struct fw_device_ledger *d)
+{
+	return (double)fw_device_work(b->ledger, d)->launched >= 0.9 * (double)d->op_count;
+}
+
+static bool find_steps(const struct fw_launches *l, const struct annotations *a,
+		       const struct fw_device_ledger *d, struct fw_steps *out,
+		       enum fw_window_source *source)
+{
+	size_t from = 0, count = find_annotated(l->b->trace, a, l->process, &from);
+
+	*source = count ? FW_WINDOW_STEPS : FW_WINDOW_PATTERN;
+	if (count)
+		return add_annotated(l->b->trace, a->rows + from, count, out);
+	if (l->process != FW_NONE && !has_most_launches(l->b, d))
+		return true;
+	return fw_find_pattern(l, out);
+}
+
+/* The first launch at or after t. */
+static size_t first_launch(const struct fw_launches *l, int64_t t)
+{
+	size_t low = 0, high = l->len;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (fw_launch_ns(l, mid) < t)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Earliest start of what was launched in [from, to); INT64_MAX: nothing was. */
+static int64_t first_start(const struct fw_launches *l, int64_t from, int64_t to)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = first_launch(l, from); i < l->len && fw_launch_ns(l, i) < to; i++)
+		if (l->b->trace->ops.start_ns[l->ops[i]] < first)
+			first = l->b->trace->ops.start_ns[l->ops[i]];
+	return first;
+}
+
+static int64_t last_end(const struct fw_launches *l, int64_t from, int64_t to)
+{
+	int64_t last = INT64_MIN;
+
+	for (size_t i = first_launch(l, from); i < l->len && fw_launch_ns(l, i) < to; i++)
+		if (l->b->trace->ops.end_ns[l->ops[i]] > last)
+			last = l->b->trace->ops.end_ns[l->ops[i]];
+	return last;
+}
+
+static int by_value(const void *x, const void *y)
+{
+	return order(*(const int64_t *)x, *(const int64_t *)y);
+}
+
+/* How many leading steps are longer than 1.2 x the median of the last half. */
+static bool count_warm_up(const struct fw_vec *steps, size_t *warm_up)
+{
+	const struct fw_step *s = steps->data;
+	size_t n = steps->len, half = (n + 1) / 2;
+	int64_t *length = malloc(half * sizeof(*length)), median;
+
+	if (!length)
+		return false;
+	for (size_t i = 0; i < half; i++)
+		length[i] = s[n - half + i].end_ns - s[n - half + i].start_ns;
+	qsort(length, half, sizeof(*length), by_value);
+	median = length[half / 2];
+	free(length);
+	*warm_up = 0;
+	while (*warm_up < n &&
+	       (double)(s[*warm_up].end_ns - s[*warm_up].start_ns) > 1.2 * (double)median)
+		++*warm_up;
+	return true;
+}
+
+/* Widens the device's window to the steady steps of one process. False: memory is out. */
+static bool add_steady(const struct fw_launches *l, const struct fw_steps *found,
+		       enum fw_window_source source, struct fw_window *w)
+{
+	const struct fw_step *s = found->steps.data;
+	size_t n = found->steps.len, warm_up = 0;
+	int64_t start, end = INT64_MAX;
+
+	if (n < MIN_STEPS)
+		return true;
+	if (!count_warm_up(&found->steps, &warm_up))
+		return false;
+	start = first_start(l, s[warm_up].start_ns, s[n - 1].end_ns);
+	if (found->has_more)
+		end = first_start(l, s[n - 1].end_ns, INT64_MAX);
+	if (end == INT64_MAX)
+		end = last_end(l, s[warm_up].start_ns, s[n - 1].end_ns);
+	if (start >= end)
+		return true;
+	if (w->source == FW_WINDOW_FALLBACK)
+		*w = (struct fw_window){ start, end, source, 0, 0 };
+	w->start_ns = start < w->start_ns ? start : w->start_ns;
+	w->end_ns = end > w->end_ns ? end : w->end_ns;
+	w->source = source == FW_WINDOW_PATTERN ? source : w->source;
+	w->steps += (int64_t)(n - warm_up);
+	w->dropped_steps += (int64_t)warm_up;
+	return true;
+}
+
+static bool add_launches(const struct fw_launches *l, const struct annotations *a,
+			 struct fw_device_ledger *d)
+{
+	struct fw_steps found = { .steps = FW_VEC(struct fw_step) };
+	enum fw_window_source source;
+	bool ok = find_steps(l, a, d, &found, &source) && add_steady(l, &found, source, &d->window);
+
+	fw_vec_release(&found.steps);
+	return ok;
+}
+
+/* The union of the steady windows of the device's processes; else the whole trace. */
+static bool set_steady_window(struct fw_build *b, const struct annotations *a,
+			      struct fw_device_ledger *d)
+{
+	const struct fw_device_work *w = fw_device_work(b->ledger, d);
+	struct fw_launches l = { .b = b }, all = { b, d->ops, d->op_count, FW_NONE };
+
+	for (size_t from = 0; from < w->launched; from += l.len) {
+		l.ops = w->by_launch + from;
+		l.process = fw_call_process(b->trace, b->call_of_op[l.ops[0]]);
+		l.len = 1;
+		while (from + l.len < w->launched &&
+		       fw_call_process(b->trace, b->call_of_op[l.ops[l.len]]) == l.process)
+			l.len++;
+		if (!add_launches(&l, a, d))
+			return false;
+	}
+	/* Where launches are missing, the order on the GPU stands in. */
+	if (d->window.source != FW_WINDOW_FALLBACK || has_most_launches(b, d) || a->len)
+		return true;
+	return add_launches(&all, a, d);
 }
 
 fw_status fw_build_windows(struct fw_build *b)
 {
 	const struct fw_ledger_options *o = b->options;
+	struct annotations a;
+	bool ok;
 
 	if (o->has_window && o->window_start_ns >= o->window_end_ns)
 		return fw_fail(b->err, FW_ERR_ARGUMENT,
 			       "window: it ends at %lld ns, not after its start, %lld ns",
 			       (long long)o->window_end_ns, (long long)o->window_start_ns);
-	for (size_t i = 0; i < b->ledger->device_count; i++) {
+	ok = list_annotations(b->trace, &a);
+	for (size_t i = 0; ok && i < b->ledger->device_count; i++) {
 		struct fw_device_ledger *d = &b->ledger->devices[i];
-		const uint32_t *by_end = b->ledger->private->devices[i].by_end;
 
-		whole_trace(b->trace, by_end, d, o->all ? FW_WINDOW_ALL : FW_WINDOW_FALLBACK);
+		set_whole_trace(b, d, o->all ? FW_WINDOW_ALL : FW_WINDOW_FALLBACK);
 		if (o->has_window)
 			d->window = (struct fw_window){ o->window_start_ns, o->window_end_ns,
 							FW_WINDOW_USER, -1, 0 };
+		else if (!o->all)
+			ok = set_steady_window(b, &a, d);
 	}
-	return FW_OK;
+	free(a.rows);
+	return ok ? FW_OK : fw_fail_nomem(b->err, b->trace->ops.len * sizeof(uint32_t));
 }
