@@ -7,6 +7,9 @@
 /* A thread counts from this share of the window's operations on: a hundredth. */
 #define LAUNCHER_DIVISOR 100
 
+/* A call that launches and takes longer waits for room in the GPU's queue; one that does not takes 5-15 us. */
+#define STALLED_CALL_NS 100000
+
 struct job {
 	const struct fw_ledger *ledger;
 	const struct fw_device_ledger *device;
@@ -14,6 +17,8 @@ struct job {
 	uint32_t *calls; /* by thread */
 	size_t count;
 	uint64_t *launched; /* by thread: operations in the window */
+	struct fw_interval
+		*launching; /* by thread: from its first to its last launch in the window */
 	uint64_t launches;
 	uint32_t process;            /* whose spans are in blocked; FW_NONE: none yet */
 	struct fw_intervals blocked; /* the finding's spans on all threads of the process */
@@ -34,20 +39,33 @@ static bool in_window(const struct job *job, uint32_t op)
 	       ops->end_ns[op] >= job->device->window.start_ns;
 }
 
+static void note_launch(struct job *job, uint32_t thread, uint32_t call)
+{
+	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
+	struct fw_interval *span = &job->launching[thread];
+
+	if (!job->launched[thread] || calls->start_ns[call] < span->start_ns)
+		span->start_ns = calls->start_ns[call];
+	if (!job->launched[thread] || calls->end_ns[call] > span->end_ns)
+		span->end_ns = calls->end_ns[call];
+	job->launched[thread]++;
+	job->launches++;
+}
+
 static bool count_launches(struct job *job)
 {
 	const struct fw_trace *t = job->ledger->trace;
 
 	job->launched = calloc(t->threads.len + 1, sizeof(*job->launched));
-	if (!job->launched)
+	job->launching = calloc(t->threads.len + 1, sizeof(*job->launching));
+	if (!job->launched || !job->launching)
 		return false;
 	for (size_t i = 0; i < job->device->op_count; i++) {
 		uint32_t op = job->device->ops[i], call = job->ledger->call_of_op[op];
 
 		if (call == FW_NONE || !in_window(job, op))
 			continue;
-		job->launched[t->calls.thread[call]]++;
-		job->launches++;
+		note_launch(job, t->calls.thread[call], call);
 	}
 	return true;
 }
@@ -78,13 +96,39 @@ static size_t first_of_thread(const struct job *job, uint32_t thread)
 	return low;
 }
 
-/* Adds what the finding takes away from a thread: the loader waits, or the calls. */
+/* Adds the time in which a thread waits for the GPU, or has nothing to launch. */
+static bool add_waiting(const struct job *job, uint32_t thread, struct fw_intervals *set)
+{
+	const struct fw_thread_work *work = &job->ledger->private->threads[thread];
+	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
+	const struct fw_window *window = &job->device->window;
+	const struct fw_interval *launching = &job->launching[thread];
+
+	if (!fw_thread_class(job->ledger, thread, FW_CLASS_SYNC, set) ||
+	    !fw_thread_class(job->ledger, thread, FW_CLASS_BLOCKING_COPY, set))
+		return false;
+	for (size_t i = 0; i < work->call_count; i++) {
+		uint32_t call = work->calls[i];
+
+		if (job->ledger->private->call_class[call] == FW_CLASS_API &&
+		    calls->end_ns[call] - calls->start_ns[call] > STALLED_CALL_NS &&
+		    !fw_intervals_add(set, calls->start_ns[call], calls->end_ns[call]))
+			return false;
+	}
+	return !job->launched[thread] ||
+	       (fw_intervals_add(set, window->start_ns, launching->start_ns) &&
+		fw_intervals_add(set, launching->end_ns, window->end_ns));
+}
+
+/* Adds what the finding takes away from a thread: the loader waits, the calls, or the waiting. */
 static bool add_own(const struct job *job, uint32_t thread, struct fw_intervals *set)
 {
 	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
 
 	if (job->kind == FW_BOUND_INPUT)
 		return fw_thread_class(job->ledger, thread, FW_CLASS_INPUT, set);
+	if (job->kind == FW_BOUND_GPU)
+		return add_waiting(job, thread, set);
 	for (size_t i = first_of_thread(job, thread);
 	     i < job->count && calls->thread[job->calls[i]] == thread; i++)
 		if (!fw_intervals_add(set, calls->start_ns[job->calls[i]],
@@ -212,7 +256,7 @@ static bool busiest(struct job *job, const uint32_t *calls, int64_t *busy_ns)
 		return false;
 	if (job->kind == FW_BOUND_CALLS && !gpu_other(job, busy_ns))
 		return false;
-	if (host_ns > *busy_ns)
+	if (host_ns > *busy_ns || job->kind == FW_BOUND_GPU)
 		*busy_ns = host_ns;
 	return true;
 }
@@ -236,6 +280,7 @@ int64_t fw_bound(const struct fw_ledger *ledger, const struct fw_device_ledger *
 	}
 	free(job.calls);
 	free(job.launched);
+	free(job.launching);
 	fw_intervals_release(&job.blocked);
 	return most;
 }

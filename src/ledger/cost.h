@@ -21,7 +21,8 @@ int64_t fw_cost_of_calls(const struct fw_ledger *ledger, const struct fw_device_
 enum fw_bound_kind {
 	FW_BOUND_CALLS, /* host calls: syncs (their blocked span), copies (the calls and their own copy time) */
 	FW_BOUND_INPUT, /* the loader waits */
-	FW_BOUND_HOST   /* idle time itself: launches, operators, Python; only gpu_busy bounds it */
+	FW_BOUND_HOST,  /* idle time itself: launches, operators, Python; only gpu_busy bounds it */
+	FW_BOUND_GPU /* GPU work that would take no time: kernels, copies; only the host bounds it */
 };
 
 /*
@@ -30,6 +31,9 @@ enum fw_bound_kind {
  * does something other than this finding's own spans. Unrecorded host time counts as busy, except
  * while another thread of the process is in such a span: threads hand over. -1: unknown (memory is
  * out, or cost_ns is -1); else never below 0.
+ *
+ * FW_BOUND_GPU: min(cost, W - host_other), where a thread waits in synchronisations, blocking copies
+ * and calls of over 100 us (a full launch queue), and before its first and after its last launch.
  */
 int64_t fw_bound(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
 		 enum fw_bound_kind kind, const uint32_t *calls, size_t count, int64_t cost_ns);

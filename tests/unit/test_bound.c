@@ -190,9 +190,39 @@ static void threads_that_launch_under_one_percent_do_not_count(void **state)
 	}
 }
 
+/*
+ * Window [10,1000). The thread launches in [0,55) and in [600,605), and waits for the first kernels in
+ * [55,500): it works for 45 + 105 of 990. Without the last launch it has nothing to do after 55.
+ */
+static void host_work_bounds_what_faster_kernels_can_gain(void **state)
+{
+	static const int64_t expected[] = { 840, 945 };
+
+	(void)state;
+	for (int variant = 0; variant < 2; variant++) {
+		struct ledger_case c;
+		uint32_t main;
+
+		case_open(&c);
+		main = case_thread(&c, "1");
+		case_launch(&c, main, 0, 10, 300, 1);
+		case_launch(&c, main, 50, 300, variant ? 1000 : 500, 2);
+		case_call(&c, main, "cudaDeviceSynchronize", 55, 500, 3);
+		if (!variant)
+			case_launch(&c, main, 600, 610, 1000, 4);
+		case_build(&c, NULL);
+		assert_int_equal(fw_bound(c.ledger, c.ledger->devices, FW_BOUND_GPU, NULL, 0, 990),
+				 expected[variant]);
+		assert_int_equal(fw_bound(c.ledger, c.ledger->devices, FW_BOUND_GPU, NULL, 0, 100),
+				 100);
+		case_close(&c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(host_work_bounds_what_faster_kernels_can_gain),
 		cmocka_unit_test(host_work_bounds_what_a_sync_can_gain),
 		cmocka_unit_test(gpu_time_bounds_what_a_sync_can_gain),
 		cmocka_unit_test(own_copies_do_not_count_as_busy),
