@@ -1,7 +1,8 @@
 /*
  * Prints every kernel of the files named, one line each, tab-separated: what the side-by-side run
- * against cuobjdump compares. -1 is unknown. Usage: list_kernels [-j THREADS] [-n] FILE...
- * -n reads without printing. A last line on stderr has the time and the memory.
+ * against cuobjdump compares. -1 is unknown. Usage: list_kernels [-j THREADS] [-n] [-P] FILE...
+ * -n reads without printing, -P leaves PTX unread,
+ * -i lists the images instead. A last line on stderr has the time and the memory.
  */
 #include "binary/binary.h"
 
@@ -68,6 +69,21 @@ static void print_all(const struct fw_binary *binary)
 			binary->problems[i].message);
 }
 
+static void print_images(const struct fw_binary *binary)
+{
+	static const char *const kinds[] = { "cubin", "ptx", "lto", "other" };
+
+	for (size_t i = 0; i < binary->image_count; i++) {
+		const struct fw_image *image = &binary->images[i];
+		char target[FW_TARGET_TEXT];
+
+		printf("%s\t%#llx\t%u\t%s\t%s\t%llu\t%d\t%u\t%s\n", image->source,
+		       (unsigned long long)image->offset, image->entry, kinds[image->kind],
+		       fw_target_text(image->target, target), (unsigned long long)image->bytes,
+		       image->is_compressed, image->kernel_count, image->error ? image->error : "");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct fw_binary_options options = { 0 };
@@ -76,11 +92,15 @@ int main(int argc, char **argv)
 	struct rusage usage;
 	double begin = seconds();
 	int first = 1;
-	int is_quiet = 0;
+	int is_quiet = 0, lists_images = 0;
 
 	for (; first < argc && argv[first][0] == '-'; first++) {
 		if (!strcmp(argv[first], "-n"))
 			is_quiet = 1;
+		else if (!strcmp(argv[first], "-i"))
+			lists_images = 1;
+		else if (!strcmp(argv[first], "-P"))
+			options.without_ptx = true;
 		else if (!strcmp(argv[first], "-j") && first + 1 < argc)
 			options.threads = (unsigned)strtoul(argv[++first], NULL, 10);
 	}
@@ -89,7 +109,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", err.message);
 		return 1;
 	}
-	if (!is_quiet)
+	if (lists_images)
+		print_images(binary);
+	else if (!is_quiet)
 		print_all(binary);
 	fflush(stdout);
 	getrusage(RUSAGE_SELF, &usage);

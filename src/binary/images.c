@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 
-/* Of all decompressed images at a time, half in buffers that workers keep, half in larger ones. */
-#define UNPACKED_AT_ONCE (UINT64_C(96) << 20)
+/* Bytes of unpacked images at a time: in buffers that the workers keep, and in larger ones. */
+#define KEPT_AT_ONCE  (UINT64_C(24) << 20)
+#define LARGE_AT_ONCE (UINT64_C(96) << 20)
 /* All that a file may unpack to, so that a small one cannot keep the machine busy. */
 #define TOTAL_RATIO 64
 #define TOTAL_SLACK (UINT64_C(1) << 30)
@@ -52,7 +53,7 @@ static void collect_jobs(struct fw_opening *opening)
 /* Memory for one unpacked image; small buffers stay with the worker. */
 static unsigned char *take_buffer(struct fw_opening *opening, struct fw_reader *reader, size_t size)
 {
-	size_t keep = (size_t)(UNPACKED_AT_ONCE / 2 / opening->options.threads);
+	size_t keep = (size_t)(KEPT_AT_ONCE / opening->options.threads);
 
 	if (size > keep) {
 		fw_budget_take(&opening->budget, size);
@@ -141,7 +142,7 @@ fw_status fw_read_images(struct fw_opening *opening, struct fw_error *err)
 		opening->readers[i].slots = (struct fw_vec)FW_VEC(uint32_t);
 	}
 	collect_jobs(opening);
-	fw_budget_init(&opening->budget, UNPACKED_AT_ONCE / 2);
+	fw_budget_init(&opening->budget, LARGE_AT_ONCE);
 	fw_parallel(opening->options.threads, opening->job_count, read_job, opening);
 	fw_budget_release(&opening->budget);
 	for (unsigned i = 0; i < opening->options.threads; i++)

@@ -32,6 +32,7 @@ struct fw_ptx_module {
 	struct fw_vec vars, funcs, refs, symbols; /* refs: uint32_t, grouped by function */
 	uint32_t *slots;                          /* symbol + 1 by hash of its name */
 	size_t slot_count;
+	uint64_t lengths;      /* bit n: a name has n bytes (modulo 64) */
 	uint32_t function;     /* whose body is read, + 1; 0 outside */
 	uint64_t extern_align; /* of the launch-sized memory, which pads every kernel's; 0: none */
 	bool has_shared_func;  /* a function that is no kernel has shared memory of its own */

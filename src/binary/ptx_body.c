@@ -111,29 +111,15 @@ static void read_opcode(struct fw_ptx_module *module, const struct fw_ptx_token 
 	}
 }
 
-/* A name at the start of a statement is a label where a single colon follows. */
-static bool skip_colon(struct fw_ptx_lexer *lexer)
-{
-	struct fw_ptx_lexer ahead = *lexer;
-	struct fw_ptx_token token = fw_ptx_next(&ahead);
-
-	if (!fw_ptx_is_mark(&token, ':'))
-		return false;
-	*lexer = ahead;
-	return true;
-}
-
 /* Everything up to the semicolon that may name a variable or a function. */
-static bool read_operands(struct fw_ptx_module *module, struct fw_ptx_token token)
+static bool read_operands(struct fw_ptx_module *module)
 {
+	struct fw_ptx_token token = fw_ptx_next_name(&module->lexer);
 	uint32_t ref;
 
-	while (token.kind != FW_PTX_END && !fw_ptx_is_mark(&token, ';') &&
-	       !fw_ptx_is_mark(&token, '{') && !fw_ptx_is_mark(&token, '}')) {
-		if (token.kind == FW_PTX_NAME && fw_ptx_lookup(module, &token, &ref) &&
-		    !fw_ptx_refer(module, ref))
+	for (; token.kind == FW_PTX_NAME; token = fw_ptx_next_name(&module->lexer)) {
+		if (fw_ptx_lookup(module, &token, &ref) && !fw_ptx_refer(module, ref))
 			return false;
-		token = fw_ptx_next(&module->lexer);
 	}
 	/* Braces inside a statement (vectors, nested blocks) are counted by the caller. */
 	if (token.kind == FW_PTX_MARK && *token.text != ';')
@@ -195,12 +181,12 @@ static fw_status read_statement(struct fw_ptx_module *module, struct fw_ptx_toke
 		if (fw_ptx_is(&token, ".shared"))
 			return fw_ptx_shared(module, is_extern, err);
 	} else if (token.kind == FW_PTX_NAME) {
-		if (skip_colon(&module->lexer))
+		/* A label. */
+		if (fw_ptx_skip_colon(&module->lexer))
 			return FW_OK;
 		read_opcode(module, &token);
-		token = fw_ptx_next(&module->lexer);
 	}
-	if (!read_operands(module, token))
+	if (!read_operands(module))
 		return fw_fail(err, FW_ERR_NOMEM, "out of memory");
 	return FW_OK;
 }

@@ -1,7 +1,17 @@
 /* PTX text -> words (PTX ISA, chapter 4, syntax). */
 #include "binary/ptx_lex.h"
 
-enum class { CLASS_OTHER, CLASS_BLANK, CLASS_WORD, CLASS_DIGIT };
+/* Words are made of the last two. */
+enum class {
+	CLASS_OTHER,
+	CLASS_BLANK,
+	CLASS_PREFIX, /* of registers and directives */
+	CLASS_END,    /* of a statement, or of the text */
+	CLASS_QUOTE,
+	CLASS_SLASH,
+	CLASS_WORD,
+	CLASS_DIGIT
+};
 
 static const unsigned char class_of[256] = {
 	[' '] = CLASS_BLANK,  ['\t'] = CLASS_BLANK, ['\n'] = CLASS_BLANK, ['\r'] = CLASS_BLANK,
@@ -21,6 +31,8 @@ static const unsigned char class_of[256] = {
 	['O'] = CLASS_WORD,   ['P'] = CLASS_WORD,   ['Q'] = CLASS_WORD,   ['R'] = CLASS_WORD,
 	['S'] = CLASS_WORD,   ['T'] = CLASS_WORD,   ['U'] = CLASS_WORD,   ['V'] = CLASS_WORD,
 	['W'] = CLASS_WORD,   ['X'] = CLASS_WORD,   ['Y'] = CLASS_WORD,   ['Z'] = CLASS_WORD,
+	['\0'] = CLASS_END,   [';'] = CLASS_END,    ['{'] = CLASS_END,    ['}'] = CLASS_END,
+	['%'] = CLASS_PREFIX, ['.'] = CLASS_PREFIX, ['"'] = CLASS_QUOTE,  ['/'] = CLASS_SLASH,
 	['_'] = CLASS_WORD,   ['$'] = CLASS_WORD,
 };
 
@@ -97,14 +109,51 @@ struct fw_ptx_token fw_ptx_next(struct fw_ptx_lexer *lexer)
 	return token;
 }
 
-bool fw_ptx_is(const struct fw_ptx_token *token, const char *text)
+struct fw_ptx_token fw_ptx_next_name(struct fw_ptx_lexer *lexer)
 {
-	return strlen(text) == token->len && memcmp(token->text, text, token->len) == 0;
+	struct fw_ptx_token token = { FW_PTX_END, lexer->end, 0 };
+	const char *p = lexer->at;
+
+	while (p < lexer->end && token.kind == FW_PTX_END) {
+		switch (class_of[(unsigned char)*p]) {
+		case CLASS_PREFIX:
+		case CLASS_DIGIT: p = word_end(lexer, p + 1); break;
+		case CLASS_WORD:
+			token = (struct fw_ptx_token){ FW_PTX_NAME, p, 0 };
+			p = word_end(lexer, p + 1);
+			token.len = (size_t)(p - token.text);
+			break;
+		case CLASS_END:
+			/* The text ends at NUL, and stays there. */
+			if (!*p) {
+				lexer->end = p;
+				break;
+			}
+			token = (struct fw_ptx_token){ FW_PTX_MARK, p++, 1 };
+			break;
+		case CLASS_QUOTE: p = string_end(lexer, p + 1); break;
+		case CLASS_SLASH:
+			lexer->at = p;
+			skip_blanks(lexer);
+			p = lexer->at > p ? lexer->at : p + 1;
+			break;
+		default: p++; break;
+		}
+	}
+	lexer->at = p;
+	return token;
 }
 
-bool fw_ptx_is_mark(const struct fw_ptx_token *token, char mark)
+bool fw_ptx_skip_colon(struct fw_ptx_lexer *lexer)
 {
-	return token->kind == FW_PTX_MARK && *token->text == mark;
+	const char *p = lexer->at;
+
+	while (p < lexer->end && class_of[(unsigned char)*p] == CLASS_BLANK)
+		p++;
+	if (p >= lexer->end || *p != ':')
+		return false;
+	lexer->at = p + 1;
+	return true;
 }
 
 static unsigned digit_of(char c)

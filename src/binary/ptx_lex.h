@@ -27,8 +27,24 @@ struct fw_ptx_lexer {
 
 struct fw_ptx_token fw_ptx_next(struct fw_ptx_lexer *lexer);
 
-bool fw_ptx_is(const struct fw_ptx_token *token, const char *text);
-bool fw_ptx_is_mark(const struct fw_ptx_token *token, char mark);
+/*
+ * The next name inside a statement, or the mark that ends or interrupts it (; { }); registers,
+ * directives, numbers and strings are passed over. Most of a text is read by this.
+ */
+struct fw_ptx_token fw_ptx_next_name(struct fw_ptx_lexer *lexer);
+
+/* Steps over a single colon, as behind a label; false if something else comes. */
+bool fw_ptx_skip_colon(struct fw_ptx_lexer *lexer);
+
+static inline bool fw_ptx_is(const struct fw_ptx_token *token, const char *text)
+{
+	return strlen(text) == token->len && memcmp(token->text, text, token->len) == 0;
+}
+
+static inline bool fw_ptx_is_mark(const struct fw_ptx_token *token, char mark)
+{
+	return token->kind == FW_PTX_MARK && *token->text == mark;
+}
 
 /* Value of a decimal, hexadecimal (0x), octal (0) or binary (0b) integer; false if it is not one. */
 bool fw_ptx_number(const struct fw_ptx_token *token, uint64_t *value);

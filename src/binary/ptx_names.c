@@ -88,6 +88,7 @@ bool fw_ptx_define(struct fw_ptx_module *module, const struct fw_ptx_token *name
 	symbol = fw_vec_push(&module->symbols);
 	if (!symbol)
 		return false;
+	module->lengths |= UINT64_C(1) << (name->len & 63);
 	*symbol = (struct symbol){ name->text, name->len, hash, ref };
 	*slot = (uint32_t)module->symbols.len;
 	return true;
@@ -96,8 +97,12 @@ bool fw_ptx_define(struct fw_ptx_module *module, const struct fw_ptx_token *name
 bool fw_ptx_lookup(const struct fw_ptx_module *module, const struct fw_ptx_token *name,
 		   uint32_t *ref)
 {
-	uint32_t *slot = find_slot(module, name, fw_hash_bytes(name->text, name->len));
+	uint32_t *slot;
 
+	/* Nearly every word of a text is none of its names, and most have a length that no name has. */
+	if (!(module->lengths >> (name->len & 63) & 1))
+		return false;
+	slot = find_slot(module, name, fw_hash_bytes(name->text, name->len));
 	if (!slot || !*slot)
 		return false;
 	*ref = symbols(module)[*slot - 1].ref;
