@@ -69,7 +69,7 @@ static void read_call(struct fw_ptx_func *func, struct fw_ptx_lexer lexer)
 /* `tcgen05.alloc.cta_group::1...` */
 static void read_tcgen05(struct fw_ptx_func *func, struct fw_ptx_lexer lexer)
 {
-	struct fw_ptx_token token = { 0 };
+	struct fw_ptx_token token = { FW_PTX_NAME, "", 0 };
 
 	while (token.kind != FW_PTX_END && !fw_ptx_is_mark(&token, ';')) {
 		token = fw_ptx_next(&lexer);
