@@ -27,7 +27,7 @@ clean() { env -i PATH=/usr/bin:/bin LC_ALL=C.UTF-8 COLUMNS=100 "$@"; }
 clean "$fullwarp" --version | grep -q '^fullwarp [0-9]' || fail "it does not run"
 clean LD_LIBRARY_PATH="$scratch/foreign" "$fullwarp" --version >/dev/null || fail "it takes foreign libraries"
 
-outside=$(clean ldd "$fullwarp" | grep '=>' | grep -v "=> $top/lib/" | grep -vE '^\s*lib(c|m|dl|pthread|rt)\.so' || true)
+outside=$(clean ldd "$fullwarp" | grep '=>' | grep -vE "=> $top/(bin/\.\./)?lib/" | grep -vE '^\s*lib(c|m|dl|pthread|rt)\.so' || true)
 [ -z "$outside" ] || fail "it takes libraries of this system: $outside"
 
 trace=$(ls "$source"/examples/*.json.gz "$source"/examples/*.json 2>/dev/null | head -n 1)
