@@ -10,7 +10,7 @@
  *	char *json = NULL;
  *
  *	if (fw_report_open(paths, 1, NULL, &report, &err) ||
- *	    fw_report_json(report, &json, &err))
+ *	    fw_report_write(report, "json", NULL, &json, &err))
  *		fprintf(stderr, "%s\n", err.message);
  *	else
  *		puts(json);
@@ -65,12 +65,17 @@ FW_API fw_status fw_report_open(const char *const *paths, size_t count,
 /* Accepts NULL. */
 FW_API void fw_report_close(struct fw_report *report);
 
-/* The report for people, valid UTF-8; *text is the caller's to free(). style may be NULL. */
-FW_API fw_status fw_report_text(const struct fw_report *report, const struct fw_report_style *style,
-				char **text, struct fw_error *err);
+/*
+ * The report in a format: "text" for people, "json" for programs (docs/format/ has a page on each).
+ * Valid UTF-8; *text is the caller's to free(). style may be NULL; json takes nothing from it.
+ * FW_ERR_ARGUMENT: no such format; the message lists them.
+ */
+FW_API fw_status fw_report_write(const struct fw_report *report, const char *format,
+				 const struct fw_report_style *style, char **text,
+				 struct fw_error *err);
 
-/* The report for programs (fullwarp-report.1 lists the members), valid UTF-8; free() *json. */
-FW_API fw_status fw_report_json(const struct fw_report *report, char **json, struct fw_error *err);
+/* The name of the format with that number, counted from 0; NULL: there are no more. */
+FW_API const char *fw_report_format_name(size_t number);
 
 /* What every class and number of a report means, as text; free() *text. style may be NULL. */
 FW_API fw_status fw_report_explanation(const struct fw_report_style *style, char **text,

@@ -43,13 +43,23 @@ static void show_progress(void *user, uint64_t bytes, uint64_t total)
 	fprintf(stderr, "\rreading: %d %s\033[K", now, total ? "%" : "MB");
 }
 
+static bool is_format(const char *name)
+{
+	const char *known;
+
+	for (size_t i = 0; (known = fw_report_format_name(i)); i++)
+		if (!strcmp(known, name))
+			return true;
+	return false;
+}
+
 /* Checks the values and fills what the library takes; -1: go on, 2: a mistake, explained. */
 static int settle(const struct fw_usage *usage, const struct arguments *args,
 		  struct fw_report_options *options, struct fw_report_style *style)
 {
 	uint64_t top = args->kernels ? UINT_MAX : 0;
 
-	if (strcmp(args->format, "text") && strcmp(args->format, "json"))
+	if (!is_format(args->format))
 		return fw_usage_error(usage, "--format is text or json, not '%s'", args->format);
 	if (args->top && !fw_parse_count(args->top, 1, UINT_MAX, &top))
 		return fw_usage_error(usage, "--top is a whole number from 1, not '%s'", args->top);
@@ -131,10 +141,8 @@ static int run(const struct arguments *args, int argc, char **argv,
 		status = fw_report_explanation(style, &text, &err);
 	} else {
 		status = open_report(argc, argv, options, &report, &err);
-		if (!status && !strcmp(args->format, "json"))
-			status = fw_report_json(report, &text, &err);
-		else if (!status)
-			status = fw_report_text(report, style, &text, &err);
+		if (!status)
+			status = fw_report_write(report, args->format, style, &text, &err);
 	}
 	code = status ? report_failure(&err) : write_out(args->output, text);
 	free(text);

@@ -2,9 +2,12 @@
 #include "report/amounts.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
-#define NS_PER_MS 1000000
+#define NS_PER_MS  1000000
+#define TENTHS_ALL 1000 /* tenths of a percent in the whole */
 
 static struct fw_amount unknown(void)
 {
@@ -57,43 +60,69 @@ struct fw_amount fw_amount_tenths(int64_t tenths)
 	return a;
 }
 
-/* The rest of value * whole / sum, below sum; its whole part in *quotient. */
-static uint64_t split(int64_t value, int64_t whole, int64_t sum, int64_t *quotient)
-{
-	unsigned __int128 product = (unsigned __int128)value * (unsigned __int128)whole;
+/* How tenths of a percent were rounded to a whole number. */
+struct rounding {
+	int64_t down;  /* rounded down */
+	bool is_exact; /* nothing was lost */
+	bool is_up;    /* the nearest is one more */
+};
 
-	*quotient = (int64_t)(product / (unsigned __int128)sum);
-	return (uint64_t)(product % (unsigned __int128)sum);
+static struct rounding divide(int64_t value, int64_t total)
+{
+	unsigned __int128 product = (unsigned __int128)value * TENTHS_ALL;
+	uint64_t rest = (uint64_t)(product % (unsigned __int128)total);
+
+	return (struct rounding){ .down = (int64_t)(product / (unsigned __int128)total),
+				  .is_exact = rest == 0,
+				  .is_up = rest >= (uint64_t)total - rest };
 }
 
-void fw_apportion(const int64_t *values, size_t count, int64_t whole, int64_t *tenths)
+int64_t fw_tenths(int64_t value, int64_t total)
 {
-	int64_t sum = 0, given = 0;
+	struct rounding rounding;
+
+	if (total <= 0)
+		return 0;
+	rounding = divide(value, total);
+	return rounding.down + (rounding.is_up ? 1 : 0);
+}
+
+/* Moves the smallest share that can take it one tenth up, or down. */
+static void nudge(const int64_t *values, size_t count, const struct rounding *roundings,
+		  int64_t *tenths, bool is_up)
+{
+	size_t at = count;
 
 	for (size_t i = 0; i < count; i++) {
-		sum += values[i];
-		tenths[i] = 0;
+		int64_t from = roundings[i].down + (is_up ? 0 : 1);
+
+		if (!roundings[i].is_exact && tenths[i] == from &&
+		    (at == count || values[i] < values[at]))
+			at = i;
 	}
-	if (sum <= 0)
+	if (at < count)
+		tenths[at] += is_up ? 1 : -1;
+}
+
+void fw_apportion(const int64_t *values, size_t count, int64_t total, int64_t *tenths)
+{
+	struct rounding roundings[FW_APPORTION_MOST];
+	int64_t sum = 0, left;
+
+	memset(tenths, 0, count * sizeof(tenths[0]));
+	if (total <= 0 || count > FW_APPORTION_MOST)
 		return;
+	for (size_t i = 0; i < count; i++)
+		sum += values[i];
+	left = fw_tenths(sum, total);
 	for (size_t i = 0; i < count; i++) {
-		split(values[i], whole, sum, &tenths[i]);
-		given += tenths[i];
+		roundings[i] = divide(values[i], total);
+		tenths[i] = roundings[i].down + (roundings[i].is_up ? 1 : 0);
+		left -= tenths[i];
 	}
-	/* At most count - 1 tenths are left; each goes to the largest remainder that has got none. */
-	for (; given < whole; given++) {
-		uint64_t largest = 0;
-		size_t at = 0;
-
-		for (size_t i = 0; i < count; i++) {
-			int64_t least;
-			uint64_t rest = split(values[i], whole, sum, &least);
-
-			if (rest > largest && tenths[i] == least) {
-				largest = rest;
-				at = i;
-			}
-		}
-		tenths[at]++;
-	}
+	/* Each rounding errs by half a tenth at most, so that there are enough shares to move. */
+	for (; left > 0; left--)
+		nudge(values, count, roundings, tenths, true);
+	for (; left < 0; left++)
+		nudge(values, count, roundings, tenths, false);
 }

@@ -20,10 +20,15 @@ struct fw_amount fw_amount_share(int64_t part, int64_t whole);
 /* "12.3 %" for 123. */
 struct fw_amount fw_amount_tenths(int64_t tenths);
 
+/* value as tenths of a percent of total, rounded; 0 if total is. */
+int64_t fw_tenths(int64_t value, int64_t total);
+
 /*
- * Deals out `whole` (tenths of a percent) in proportion to values (>= 0), by largest remainder: each
- * share is its exact value rounded up or down, and together they are whole. All zero if the sum is.
+ * The same for values (>= 0) that are shown with their sum: each is rounded, and the smallest ones the
+ * other way where that is needed to make them add up to what their sum is rounded to. At most
+ * FW_APPORTION_MOST values.
  */
-void fw_apportion(const int64_t *values, size_t count, int64_t whole, int64_t *tenths);
+#define FW_APPORTION_MOST 64
+void fw_apportion(const int64_t *values, size_t count, int64_t total, int64_t *tenths);
 
 #endif

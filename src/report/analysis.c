@@ -99,25 +99,52 @@ static fw_status hand_over(struct fw_str *out, char **text, struct fw_error *err
 	return *text ? FW_OK : fw_fail_nomem(err, len);
 }
 
-fw_status fw_report_text(const struct fw_report *report, const struct fw_report_style *style,
-			 char **text, struct fw_error *err)
+static const struct {
+	const char *name;
+	void (*write)(const struct fw_report *report, const struct fw_report_style *style,
+		      struct fw_str *out);
+} formats[] = {
+#define FW_FORMAT(name) { #name, fw_write_##name },
+#include "report/formats.def"
+#undef FW_FORMAT
+};
+
+#define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
+
+const char *fw_report_format_name(size_t number)
+{
+	return number < FORMAT_COUNT ? formats[number].name : NULL;
+}
+
+static fw_status fail_format(const char *format, struct fw_error *err)
+{
+	struct fw_str list = { 0 };
+	fw_status status;
+
+	for (size_t i = 0; i < FORMAT_COUNT; i++)
+		fw_str_printf(&list, "%s%s", i ? ", " : "", formats[i].name);
+	status = fw_fail(err, FW_ERR_ARGUMENT, "no format '%s'; there are: %s", format,
+			 fw_str_text(&list));
+	fw_str_release(&list);
+	return status;
+}
+
+fw_status fw_report_write(const struct fw_report *report, const char *format,
+			  const struct fw_report_style *style, char **text, struct fw_error *err)
 {
 	struct fw_report_style known = { 0 };
 	struct fw_str out = { 0 };
 	fw_status status = take_struct(&known, sizeof(known), style, err);
+	size_t i = 0;
 
+	while (i < FORMAT_COUNT && strcmp(formats[i].name, format) != 0)
+		i++;
+	if (i == FORMAT_COUNT)
+		return fail_format(format, err);
 	if (status)
 		return status;
-	fw_write_text(report, &known, &out);
+	formats[i].write(report, &known, &out);
 	return hand_over(&out, text, err);
-}
-
-fw_status fw_report_json(const struct fw_report *report, char **json, struct fw_error *err)
-{
-	struct fw_str out = { 0 };
-
-	fw_write_json(report, &out);
-	return hand_over(&out, json, err);
 }
 
 fw_status fw_report_explanation(const struct fw_report_style *style, char **text,

@@ -1,12 +1,15 @@
 /* Findings with their four parts, rules that could not look, blind spots, integrity. */
 #include "report/sections.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/amounts.h"
+#include "report/names.h"
 
 #define INDENT      14
-#define CODE_INDENT 16
+#define CODE_INDENT 18
 
 static void put_cost(struct fw_page *page, const struct fw_finding *finding)
 {
@@ -20,26 +23,30 @@ static void put_cost(struct fw_page *page, const struct fw_finding *finding)
 	fw_page_item(page, "   cost", INDENT, text);
 }
 
+/* Kernels are shortened as in the table; other names would lose a part that tells. */
+static const char *place_name(struct fw_page *page, const char *place)
+{
+	bool is_kernel = strchr(place, '<') || !strncmp(place, "_Z", 2);
+
+	return is_kernel && !page->full_names ? fw_short_name(&page->arena, place) : place;
+}
+
+/* A place is named where it differs from the row above. */
 static void put_evidence(struct fw_page *page, const struct fw_finding *finding)
 {
 	const struct fw_evidence *rows = finding->evidence.data;
+	const char *above = NULL;
 
 	for (size_t i = 0; i < finding->evidence.len; i++) {
+		const char *place = rows[i].place;
+		bool is_new = place && (!above || strcmp(place, above) != 0);
 		const char *text =
 			fw_page_text(page, "%s: %s%s%s", rows[i].label, rows[i].value,
-				     rows[i].place ? ", " : "", rows[i].place ? rows[i].place : "");
+				     is_new ? ", " : "", is_new ? place_name(page, place) : "");
 
 		fw_page_item(page, i ? "" : "   evidence", INDENT, text);
+		above = place;
 	}
-}
-
-static void put_code(struct fw_page *page, const char *code)
-{
-	if (!code)
-		return;
-	fw_str_putc(page->out, '\n');
-	fw_page_code(page, CODE_INDENT, code);
-	fw_str_putc(page->out, '\n');
 }
 
 static void put_changes(struct fw_page *page, const struct fw_finding *finding)
@@ -47,9 +54,11 @@ static void put_changes(struct fw_page *page, const struct fw_finding *finding)
 	const struct fw_change *changes = finding->changes.data;
 
 	for (size_t i = 0; i < finding->changes.len; i++) {
-		fw_page_item(page, i ? "" : "   change", INDENT, changes[i].text);
-		put_code(page, changes[i].pytorch);
-		put_code(page, changes[i].cuda);
+		fw_page_item(page, "   change", INDENT, changes[i].text);
+		if (changes[i].pytorch)
+			fw_page_code(page, "   PyTorch", CODE_INDENT, changes[i].pytorch);
+		if (changes[i].cuda)
+			fw_page_code(page, "   CUDA C", CODE_INDENT, changes[i].cuda);
 		if (changes[i].when)
 			fw_page_item(page, "   helps when", INDENT, changes[i].when);
 	}
@@ -69,16 +78,18 @@ static void put_gain(struct fw_page *page, const struct fw_finding *finding, int
 				    fw_amount_time(finding->at_most_ns).text,
 				    fw_amount_share(finding->at_most_ns, window).text);
 	fw_page_item(page, "   gain", INDENT, text);
-	if (!p && finding->no_prediction)
-		fw_page_item(page, "", INDENT, finding->no_prediction);
 }
 
-static void put_weakness(struct fw_page *page, const struct fw_finding *finding)
+static void put_cautions(struct fw_page *page, const struct fw_finding *finding)
 {
+	const char *label = "   caution";
+
 	for (unsigned b = 0; b < FW_BLIND_COUNT; b++)
-		if (finding->blind_spots & 1u << b)
-			fw_page_item(page, "   weakened by", INDENT,
+		if (finding->blind_spots & 1u << b) {
+			fw_page_item(page, label, INDENT,
 				     fw_blind_spot_text((enum fw_blind_spot)b));
+			label = "";
+		}
 }
 
 static void put_finding(struct fw_page *page, const struct fw_finding *finding, size_t number,
@@ -92,7 +103,29 @@ static void put_finding(struct fw_page *page, const struct fw_finding *finding, 
 	put_evidence(page, finding);
 	put_changes(page, finding);
 	put_gain(page, finding, window);
-	put_weakness(page, finding);
+	put_cautions(page, finding);
+}
+
+/* Why there is no prediction: once for all findings in a row that say the same. */
+static void put_reasons(struct fw_page *page, const struct fw_report *report, uint32_t device)
+{
+	const struct fw_finding *findings = report->findings.list.data;
+	const char *said = NULL;
+
+	for (size_t i = 0; i < report->findings.list.len; i++) {
+		const char *reason = findings[i].prediction ? NULL : findings[i].no_prediction;
+
+		if (findings[i].device != device || !reason || !*reason ||
+		    (said && !strcmp(said, reason)))
+			continue;
+		fw_str_putc(page->out, '\n');
+		fw_page_ink(page, FW_INK_DIM);
+		fw_page_wrap(
+			page, 0, 0,
+			fw_page_text(page, "%c%s.", toupper((unsigned char)*reason), reason + 1));
+		fw_page_ink(page, FW_INK_PLAIN);
+		said = reason;
+	}
 }
 
 void fw_text_findings(struct fw_page *page, const struct fw_report *report, uint32_t device)
@@ -109,6 +142,7 @@ void fw_text_findings(struct fw_page *page, const struct fw_report *report, uint
 					"Findings, by cost (costs may overlap: do not add them)");
 		put_finding(page, &findings[i], ++number, window);
 	}
+	put_reasons(page, report, device);
 }
 
 void fw_text_unable(struct fw_page *page, const struct fw_report *report)

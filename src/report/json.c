@@ -219,12 +219,14 @@ static void put_unable(struct fw_json *json, const struct fw_findings *findings)
 	fw_json_end_array(json);
 }
 
-void fw_write_json(const struct fw_report *report, struct fw_str *out)
+void fw_write_json(const struct fw_report *report, const struct fw_report_style *style,
+		   struct fw_str *out)
 {
 	const struct fw_ledger *ledger = report->ledger;
 	const struct fw_finding *findings = report->findings.list.data;
 	struct fw_json json = { .out = out, .indent = 2 };
 
+	(void)style; /* JSON looks the same everywhere */
 	fw_json_begin_object(&json, NULL);
 	fw_json_int(&json, "schema", 1);
 	put_trace(&json, ledger->trace);

@@ -130,8 +130,8 @@ void fw_text_kernels(struct fw_page *page, const struct fw_trace *trace,
 		fw_page_heading(page, "Kernels: none ran in the window");
 		return;
 	}
-	fw_page_heading(page, fw_page_text(page, "Kernels by time: %zu of %zu", count,
-					   device->kernel_count));
+	fw_page_heading(page, fw_page_text(page, "Kernels by time: %zu of %zu (%% of the window)",
+					   count, device->kernel_count));
 	put_head(page, has_room);
 	for (size_t i = 0; i < count; i++) {
 		put_row(page, trace, device, &device->kernels[i]);

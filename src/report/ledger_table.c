@@ -65,14 +65,14 @@ static int by_size(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Deals `whole` out to the rows, and sorts them. */
-static void settle(struct row *rows, size_t count, int64_t whole)
+/* Rounds the rows' shares of total, and sorts them. */
+static void settle(struct row *rows, size_t count, int64_t total)
 {
 	int64_t values[FW_CLASS_COUNT], tenths[FW_CLASS_COUNT];
 
 	for (size_t i = 0; i < count; i++)
 		values[i] = rows[i].ns;
-	fw_apportion(values, count, whole, tenths);
+	fw_apportion(values, count, total, tenths);
 	for (size_t i = 0; i < count; i++)
 		rows[i].tenths = tenths[i];
 	qsort(rows, count, sizeof(rows[0]), by_size);
@@ -114,10 +114,10 @@ void fw_text_ledger(struct fw_page *page, const struct fw_device_ledger *device)
 	struct row groups[2][FW_CLASS_COUNT];
 	size_t counts[2];
 
-	fw_apportion(sums, 2, 1000, tenths);
+	fw_apportion(sums, 2, window, tenths);
 	for (int g = 0; g < 2; g++) {
 		counts[g] = take_group(device, g, groups[g]);
-		settle(groups[g], counts[g], tenths[g]);
+		settle(groups[g], counts[g], window);
 	}
 	most = groups[0][0].ns > groups[1][0].ns ? groups[0][0].ns : groups[1][0].ns;
 	fw_page_heading(page, "Where the time went: every nanosecond has one owner");
@@ -136,7 +136,7 @@ void fw_text_fill(struct fw_page *page, const struct fw_device_ledger *device)
 	for (unsigned f = 0; f < FW_FILL_COUNT; f++)
 		rows[f] = (struct row){ .name = fw_fill_id((enum fw_fill)f),
 					.ns = device->fill_ns[f] };
-	settle(rows, FW_FILL_COUNT, 1000);
+	settle(rows, FW_FILL_COUNT, device->ns[FW_CLASS_COMPUTE]);
 	if (!rows[0].ns)
 		return;
 	fw_page_heading(page, "How full the compute time can have been (model, not measured)");

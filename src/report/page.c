@@ -10,6 +10,7 @@
 #define DEFAULT_COLUMNS 100
 #define LEAST_COLUMNS   40
 #define MOST_COLUMNS    200
+#define CODE_TAB        "    "
 
 void fw_page_init(struct fw_page *page, const struct fw_report_style *style, struct fw_str *out)
 {
@@ -249,14 +250,22 @@ void fw_page_bar(struct fw_page *page, int64_t part, int64_t whole, unsigned wid
 	fw_str_puts(page->out, eighths[steps % 8]);
 }
 
-void fw_page_code(struct fw_page *page, unsigned indent, const char *code)
+void fw_page_code(struct fw_page *page, const char *label, unsigned indent, const char *code)
 {
-	while (*code) {
-		size_t len = strcspn(code, "\n");
+	unsigned used = (unsigned)fw_utf8_width(label, strlen(label));
 
-		fw_str_repeat(page->out, " ", indent);
-		put_clean(page, code, len);
+	fw_page_ink(page, FW_INK_DIM);
+	fw_page_put(page, label);
+	fw_page_ink(page, FW_INK_PLAIN);
+	while (*code) {
+		size_t tabs = strspn(code, "\t"), len = strcspn(code + tabs, "\n");
+
+		fw_str_repeat(page->out, " ", used < indent ? indent - used : 1);
+		fw_str_repeat(page->out, CODE_TAB, tabs);
+		put_clean(page, code + tabs, len);
 		fw_str_putc(page->out, '\n');
-		code += len + (code[len] == '\n');
+		code += tabs + len;
+		code += *code == '\n';
+		used = 0;
 	}
 }

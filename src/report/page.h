@@ -52,7 +52,7 @@ void fw_page_cell_right(struct fw_page *page, const char *text, unsigned width);
 /* part of whole as a bar of at most width columns, in eighths of a column (ASCII: whole ones). */
 void fw_page_bar(struct fw_page *page, int64_t part, int64_t whole, unsigned width);
 
-/* Lines of code to paste, as they are, each behind indent blanks. */
-void fw_page_code(struct fw_page *page, unsigned indent, const char *code);
+/* Lines of code to paste, never broken, each behind indent blanks; the first behind label. */
+void fw_page_code(struct fw_page *page, const char *label, unsigned indent, const char *code);
 
 #endif

@@ -14,9 +14,11 @@ struct fw_report {
 	const char *verdict; /* one sentence; lives in findings */
 };
 
-void fw_write_json(const struct fw_report *report, struct fw_str *out);
-void fw_write_text(const struct fw_report *report, const struct fw_report_style *style,
-		   struct fw_str *out);
+#define FW_FORMAT(name)                                                                            \
+	void fw_write_##name(const struct fw_report *report, const struct fw_report_style *style,  \
+			     struct fw_str *out);
+#include "report/formats.def"
+#undef FW_FORMAT
 void fw_write_explanation(const struct fw_report_style *style, struct fw_str *out);
 
 #endif

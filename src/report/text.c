@@ -197,6 +197,12 @@ static void put_all(struct fw_page *page, const struct fw_report *report, unsign
 	fw_text_unable(page, report);
 	fw_text_blind_spots(page, trace);
 	fw_text_integrity(page, trace);
+	fw_str_putc(page->out, '\n');
+	fw_page_ink(page, FW_INK_DIM);
+	fw_page_wrap(page, 0, 0,
+		     "'fullwarp report --explain' says what each class and number means, 'fullwarp "
+		     "rules ID' more about a finding.");
+	fw_page_ink(page, FW_INK_PLAIN);
 }
 
 static void put_kernels(struct fw_page *page, const struct fw_report *report, unsigned kernels)

@@ -88,21 +88,30 @@ static void times_have_the_unit_that_reads_best(void **state)
 
 static void shares_add_up(void **state)
 {
-	int64_t thirds[] = { 1, 1, 1 }, tenths[3];
-	/* Of 2^62: 999.999..., the rest 0; the first remainder is the larger and gets the last tenth. */
-	int64_t lopsided[] = { INT64_C(1) << 62, 1, 1 };
-	int64_t none[] = { 0, 0, 0 };
+	int64_t tenths[5];
 
 	(void)state;
-	fw_apportion(thirds, 3, 1000, tenths);
+	/* 333.33 each: the first of the smallest takes the rest. */
+	fw_apportion((int64_t[]){ 1, 1, 1 }, 3, 3, tenths);
 	assert_int_equal(tenths[0], 334);
 	assert_int_equal(tenths[1], 333);
 	assert_int_equal(tenths[2], 333);
-	fw_apportion(lopsided, 3, 1000, tenths);
+	/* 333.33 and four times 166.67, which would round to 1001: one of the smallest gives way. */
+	fw_apportion((int64_t[]){ 2, 1, 1, 1, 1 }, 5, 6, tenths);
+	assert_int_equal(tenths[0], 333);
+	assert_int_equal(tenths[1], 166);
+	assert_int_equal(tenths[2] + tenths[3] + tenths[4], 501);
+	/* A group of a larger total: 760.44 + 23.24 + 0.15 = 783.83 shows as 784, the smallest as 1. */
+	fw_apportion((int64_t[]){ 760440, 23240, 150 }, 3, 1000000, tenths);
+	assert_int_equal(tenths[0], 760);
+	assert_int_equal(tenths[1], 23);
+	assert_int_equal(tenths[2], 1);
+	/* 2^62 and next to nothing: 999.999... and 0.000... */
+	fw_apportion((int64_t[]){ INT64_C(1) << 62, 1, 1 }, 3, (INT64_C(1) << 62) + 2, tenths);
 	assert_int_equal(tenths[0], 1000);
 	assert_int_equal(tenths[1] + tenths[2], 0);
-	fw_apportion(none, 3, 1000, tenths);
-	assert_int_equal(tenths[0] + tenths[1] + tenths[2], 0);
+	fw_apportion((int64_t[]){ 0, 0 }, 2, 0, tenths);
+	assert_int_equal(tenths[0] + tenths[1], 0);
 }
 
 static void random_shares_add_up_and_stay_near(void **state)
@@ -111,23 +120,24 @@ static void random_shares_add_up_and_stay_near(void **state)
 
 	(void)state;
 	for (int round = 0; round < 1000; round++) {
-		int64_t values[21], tenths[21], sum = 0, given = 0;
+		int64_t values[21], tenths[21], sum = 0, total, given = 0;
 
 		for (int i = 0; i < 21; i++) {
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
 			values[i] = (int64_t)(seed >> 33) >> (seed & 31);
 			sum += values[i];
 		}
-		if (!sum)
+		total = sum + (int64_t)(seed >> 40);
+		if (!total)
 			continue;
-		fw_apportion(values, 21, 797, tenths);
+		fw_apportion(values, 21, total, tenths);
 		for (int i = 0; i < 21; i++) {
-			double exact = (double)values[i] * 797 / (double)sum;
+			double exact = (double)values[i] * 1000 / (double)total;
 
 			assert_true((double)tenths[i] > exact - 1 && (double)tenths[i] < exact + 1);
 			given += tenths[i];
 		}
-		assert_int_equal(given, 797);
+		assert_int_equal(given, fw_tenths(sum, total));
 	}
 }
 

@@ -115,7 +115,7 @@ static char *text_of(struct fixture *f, struct fw_report_style style)
 	char *text;
 
 	style.struct_size = sizeof(style);
-	assert_int_equal(fw_report_text(&f->report, &style, &text, NULL), FW_OK);
+	assert_int_equal(fw_report_write(&f->report, "text", &style, &text, NULL), FW_OK);
 	return text;
 }
 
@@ -222,7 +222,7 @@ static void hostile_names_are_harmless(void **state)
 	assert_null(strstr(text, "\xc2\x9b"));
 	assert_null(strstr(text, "\xe2\x80\xae"));
 	free(text);
-	assert_int_equal(fw_report_json(&f.report, &text, NULL), FW_OK);
+	assert_int_equal(fw_report_write(&f.report, "json", NULL, &text, NULL), FW_OK);
 	assert_utf8(text);
 	assert_null(strchr(text, '\033'));
 	free(text);
@@ -293,7 +293,7 @@ static void json_has_the_names_of_the_contract(void **state)
 
 	(void)state;
 	set_up(&f, "k", 1);
-	assert_int_equal(fw_report_json(&f.report, &text, NULL), FW_OK);
+	assert_int_equal(fw_report_write(&f.report, "json", NULL, &text, NULL), FW_OK);
 	at = text;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		at = strstr(at, parts[i]);
@@ -315,6 +315,8 @@ static void structs_without_their_size_are_refused(void **state)
 
 	(void)state;
 	assert_int_equal(fw_report_explanation(&style, &text, NULL), FW_ERR_ARGUMENT);
+	assert_int_equal(fw_report_write(NULL, "json", &style, &text, NULL), FW_ERR_ARGUMENT);
+	assert_int_equal(fw_report_write(NULL, "none", NULL, &text, NULL), FW_ERR_ARGUMENT);
 	assert_int_equal(fw_report_open(&path, 1, &options, &report, NULL), FW_ERR_ARGUMENT);
 	assert_int_equal(fw_report_open(NULL, 0, NULL, &report, NULL), FW_ERR_ARGUMENT);
 	assert_null(report);
