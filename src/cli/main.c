@@ -33,6 +33,8 @@ static int usage(FILE *out, int status)
 static int finish(int status)
 {
 	if (fflush(stdout) || ferror(stdout)) {
+		if (errno == EPIPE) /* the reader, e.g. head, has seen enough */
+			return 1;
 		fprintf(stderr, "fullwarp: cannot write the result: %s\n", strerror(errno));
 		return 1;
 	}

@@ -33,6 +33,25 @@ static fw_status fail_without_gpu(const struct fw_trace *trace, const char *path
 		       fw_blind_spot_remedy(FW_BLIND_NO_GPU_OPS));
 }
 
+/* A window that no operation reaches would be a page about nothing. */
+static fw_status check_window(const struct fw_trace *trace, const struct fw_ledger_options *window,
+			      struct fw_error *err)
+{
+	int64_t first = INT64_MAX, last = 0;
+
+	for (size_t i = 0; i < trace->ops.len; i++) {
+		first = trace->ops.start_ns[i] < first ? trace->ops.start_ns[i] : first;
+		last = trace->ops.end_ns[i] > last ? trace->ops.end_ns[i] : last;
+	}
+	if (!window->has_window ||
+	    (window->window_start_ns < last && window->window_end_ns > first))
+		return FW_OK;
+	return fw_fail(err, FW_ERR_ARGUMENT,
+		       "the window, %.3f to %.3f ms, misses the GPU's operations, %.3f to %.3f ms",
+		       (double)window->window_start_ns / 1e6, (double)window->window_end_ns / 1e6,
+		       (double)first / 1e6, (double)last / 1e6);
+}
+
 static fw_status analyse(struct fw_report *report, const char *const *paths, size_t count,
 			 const struct fw_report_options *options, struct fw_error *err)
 {
@@ -45,6 +64,8 @@ static fw_status analyse(struct fw_report *report, const char *const *paths, siz
 
 	if (!status && !report->trace->ops.len)
 		status = fail_without_gpu(report->trace, paths[0], err);
+	if (!status)
+		status = check_window(report->trace, &ledger, err);
 	if (!status)
 		status = fw_ledger_build(report->trace, &ledger, &report->ledger, err);
 	if (!status)

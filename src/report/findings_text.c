@@ -206,7 +206,7 @@ void fw_text_integrity(struct fw_page *page, const struct fw_trace *trace)
 		fw_page_printf(page, "  the first of these is at byte %" PRIu64 "\n",
 			       integrity->first_flaw_offset);
 	if (is_partial)
-		fw_page_wrap(page, 2, 2,
-			     "  partial: records are missing, so sums are lower than they were and "
-			     "idle time may be higher");
+		fw_page_item(page, "  partial:", 11,
+			     "records are missing, so sums are lower than they were and idle time "
+			     "may be higher");
 }

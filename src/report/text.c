@@ -100,6 +100,7 @@ static void put_device_line(struct fw_page *page, const struct fw_trace *trace, 
 	uint32_t file = trace->devices.file[device];
 	int32_t cc = trace->devices.cc[device], sms = trace->devices.sms[device];
 
+	fw_page_ink(page, FW_INK_BOLD);
 	fw_page_printf(page, "GPU %" PRId64 ": %s", trace->devices.id[device],
 		       trace->devices.name[device]
 			       ? fw_trace_text(trace, trace->devices.name[device])
@@ -113,6 +114,7 @@ static void put_device_line(struct fw_page *page, const struct fw_trace *trace, 
 		fw_page_printf(page, ", rank %" PRId32, trace->files.rank[file]);
 	if (trace->files.host[file])
 		fw_page_printf(page, " on %s", fw_trace_text(trace, trace->files.host[file]));
+	fw_page_ink(page, FW_INK_PLAIN);
 	fw_str_putc(page->out, '\n');
 }
 
