@@ -1,5 +1,6 @@
 #include "trace/trace.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,41 +25,34 @@ static unsigned char *column_slot(void *table, size_t i)
 	return (unsigned char *)table + 2 * sizeof(size_t) + i * sizeof(void *);
 }
 
-static bool grow(void *table, size_t cap, const size_t *widths, size_t n)
+/* Small tables double; large ones grow by half, since the room to grow takes disk where they spill. */
+static size_t next_cap(size_t cap)
 {
-	for (size_t i = 0; i < n; i++) {
-		void *old, *data;
+	if (!cap)
+		return 64;
+	return cap < (size_t)1 << 20 ? cap * 2 : cap + cap / 2;
+}
 
-		memcpy(&old, column_slot(table, i), sizeof(old));
-		data = realloc(old, cap * widths[i]);
+/*
+ * Room for more rows. After a failure some columns are longer than *cap tells, which does no harm:
+ * a column is only ever taken for shorter than it is.
+ */
+static bool grow(struct fw_columns *columns, void *table, size_t *cap, const size_t *widths,
+		 size_t n)
+{
+	size_t bigger = next_cap(*cap);
+
+	for (size_t i = 0; i < n; i++) {
+		void *data;
+
+		memcpy(&data, column_slot(table, i), sizeof(data));
+		data = fw_columns_resize(columns, data, *cap * widths[i], bigger * widths[i]);
 		if (!data)
 			return false;
 		memcpy(column_slot(table, i), &data, sizeof(data));
 	}
+	*cap = bigger;
 	return true;
-}
-
-static uint32_t add_row(void *table, size_t *len, size_t *cap, const size_t *widths, size_t n)
-{
-	size_t row = *len;
-
-	if (row >= FW_NONE - 1)
-		return FW_NONE;
-	if (row == *cap) {
-		size_t bigger = *cap ? *cap * 2 : 64;
-
-		if (!grow(table, bigger, widths, n))
-			return FW_NONE;
-		*cap = bigger;
-	}
-	for (size_t i = 0; i < n; i++) {
-		unsigned char *data;
-
-		memcpy(&data, column_slot(table, i), sizeof(data));
-		memset(data + row * widths[i], 0, widths[i]);
-	}
-	(*len)++;
-	return (uint32_t)row;
 }
 
 /* Moves row `from` of every column to row `to`. */
@@ -87,24 +81,32 @@ static size_t filter_rows(void *table, size_t from, size_t len, const uint8_t *d
 	return to;
 }
 
-static void release_table(void *table, size_t n)
+static void release_table(struct fw_columns *columns, void *table, size_t cap, const size_t *widths,
+			  size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		void *data;
 
 		memcpy(&data, column_slot(table, i), sizeof(data));
-		free(data);
+		fw_columns_free(columns, data, cap * widths[i]);
 	}
 }
 
 #define FW_TABLE(name)                                                                             \
 	uint32_t fw_trace_add_##name(struct fw_trace *trace)                                       \
 	{                                                                                          \
-		return add_row(&trace->name, &trace->name.len, &trace->name.cap, name##_widths,    \
-			       COUNT(name##_widths));                                              \
+		struct fw_trace_##name *table = &trace->name;                                      \
+		size_t row = table->len;                                                           \
+                                                                                                   \
+		if (row >= FW_NONE - 1 ||                                                          \
+		    (row == table->cap && !grow(&trace->columns, table, &table->cap,               \
+						name##_widths, COUNT(name##_widths))))             \
+			return FW_NONE;
+#define FW_COL(type, name) table->name[row] = 0;
+#define FW_END                                                                                     \
+	table->len = row + 1;                                                                      \
+	return (uint32_t)row;                                                                      \
 	}
-#define FW_COL(type, name)
-#define FW_END
 #include "trace/tables.def"
 #undef FW_TABLE
 #undef FW_COL
@@ -132,6 +134,7 @@ fw_status fw_trace_create(struct fw_trace **trace, struct fw_error *err)
 		return fw_fail_nomem(err, sizeof(**trace));
 	(*trace)->epoch_ns = INT64_MIN;
 	(*trace)->integrity.first_flaw_offset = UINT64_MAX;
+	(*trace)->columns = (struct fw_columns)FW_COLUMNS;
 	(*trace)->strings.entries = (struct fw_vec)FW_VEC(struct fw_string);
 	fw_trace_intern(*trace, "", 0, &failed);
 	if (failed) {
@@ -142,17 +145,38 @@ fw_status fw_trace_create(struct fw_trace **trace, struct fw_error *err)
 	return FW_OK;
 }
 
+void fw_trace_limit_memory(struct fw_trace *trace, uint64_t bytes)
+{
+	trace->columns.limit = bytes;
+}
+
+fw_status fw_trace_fail_growth(const struct fw_trace *trace, struct fw_error *err)
+{
+	int error = trace->columns.error;
+
+	if (!error || error == ENOMEM)
+		return fw_fail(err, FW_ERR_NOMEM, "out of memory for the trace");
+	return fw_fail(err, FW_ERR_IO,
+		       "the trace is over the memory limit of %llu bytes and cannot be moved to a "
+		       "file in %s: %s (TMPDIR names another folder)",
+		       (unsigned long long)trace->columns.limit, fw_columns_folder(),
+		       strerror(error));
+}
+
 void fw_trace_destroy(struct fw_trace *trace)
 {
 	if (!trace)
 		return;
-#define FW_TABLE(name) release_table(&trace->name, COUNT(name##_widths));
+#define FW_TABLE(name)                                                                             \
+	release_table(&trace->columns, &trace->name, trace->name.cap, name##_widths,               \
+		      COUNT(name##_widths));
 #define FW_COL(type, name)
 #define FW_END
 #include "trace/tables.def"
 #undef FW_TABLE
 #undef FW_COL
 #undef FW_END
+	fw_vec_release(&trace->columns.spilled);
 	fw_arena_release(&trace->strings.arena);
 	fw_vec_release(&trace->strings.entries);
 	free(trace->strings.slots);

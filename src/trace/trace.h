@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "trace/columns.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -103,7 +104,9 @@ struct fw_integrity {
 struct fw_strings {
 	struct fw_arena arena;
 	struct fw_vec entries; /* struct fw_string */
-	uint32_t *slots;       /* open addressing: id + 1, 0: free */
+	uint32_t recent
+		[1024];  /* ids of strings that came lately, by length and a few bytes; 0: none */
+	uint32_t *slots; /* open addressing: id + 1, 0: free */
 	size_t slot_cap;
 };
 
@@ -118,6 +121,7 @@ struct fw_trace {
 	uint32_t blind_spots; /* bit 1 << enum fw_blind_spot */
 	int64_t epoch_ns;     /* Unix time of t = 0; INT64_MIN: unknown */
 	struct fw_strings strings;
+	struct fw_columns columns;
 	struct fw_map index; /* lookups while building: see trace.c */
 #define FW_TABLE(name) struct fw_trace_##name name;
 #define FW_COL(type, name)
@@ -131,6 +135,15 @@ struct fw_trace {
 /* An empty trace; fw_trace_destroy accepts NULL. */
 fw_status fw_trace_create(struct fw_trace **trace, struct fw_error *err);
 void fw_trace_destroy(struct fw_trace *trace);
+
+/*
+ * From here on, columns past so many bytes of memory go to temporary files (fw_columns_folder());
+ * 0: no limit. For a trace without rows.
+ */
+void fw_trace_limit_memory(struct fw_trace *trace, uint64_t bytes);
+
+/* The error of a row that could not be added (FW_NONE). */
+fw_status fw_trace_fail_growth(const struct fw_trace *trace, struct fw_error *err);
 
 /*
  * One more row, zeroed, in the table of that name; its index, or FW_NONE when memory is out or the
