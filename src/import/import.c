@@ -162,6 +162,7 @@ fw_status fw_import_files(const char *const *paths, size_t count,
 	status = fw_trace_create(&built, err);
 	if (status)
 		return status;
+	fw_trace_limit_memory(built, options ? options->max_memory_bytes : 0);
 	marks = calloc(count + 1, sizeof(*marks));
 	if (!marks)
 		status = fw_fail_nomem(err, count * sizeof(*marks));

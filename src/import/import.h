@@ -10,6 +10,11 @@ struct fw_import_options {
 	/* Called now and then from the importing thread; bytes read of total (0: unknown). May be NULL. */
 	void (*progress)(void *user, uint64_t bytes, uint64_t total);
 	void *user;
+	/*
+	 * Memory for the trace's columns (about 50 bytes an event); what is over it goes to temporary
+	 * files in TMPDIR. 0: no limit.
+	 */
+	uint64_t max_memory_bytes;
 };
 
 /*

@@ -93,9 +93,17 @@ static fw_status refill(struct fw_kineto *k, bool *grew, struct fw_error *err)
 	return status;
 }
 
+/* Hostile text makes the reader look at the same bytes again and again: so much of that, and no more. */
+static bool is_too_dear(const struct fw_kineto *k)
+{
+	return k->reread_bytes > 16 * (k->offset + k->len) + RECORD_BYTES;
+}
+
 static struct fw_lex lex_here(const struct fw_kineto *k)
 {
-	return (struct fw_lex){ .p = k->buffer + k->at, .end = k->buffer + k->len };
+	return (struct fw_lex){ .p = k->buffer + k->at,
+				.end = k->buffer + k->len,
+				.is_careful = is_too_dear(k) };
 }
 
 static size_t position_of(const struct fw_kineto *k, const char *p)
@@ -204,7 +212,7 @@ static fw_status skip_damage(struct fw_kineto *k, size_t seen, bool is_cut, stru
 	fw_status status;
 
 	k->reread_bytes += seen;
-	if (k->reread_bytes < 16 * (k->offset + k->len) + RECORD_BYTES)
+	if (!is_too_dear(k))
 		seen = 0;
 	status = seek(k, seen ? seen : 1, is_record_edge, &found, err);
 	if (is_cut && !found)
@@ -214,38 +222,69 @@ static fw_status skip_damage(struct fw_kineto *k, size_t seen, bool is_cut, stru
 	return status;
 }
 
-/* A record with quotes inside its strings: read again, leniently. True if that gave a whole record. */
-static bool reread(struct fw_kineto *k, struct fw_lex *lex, struct fw_event *event)
+/*
+ * Reads the event at the cursor, leniently if it has quotes inside its strings. The state says
+ * whether it is whole, cut by the window's end, or damaged; *behind where the cursor goes on.
+ */
+static enum fw_lex_state lex_event(struct fw_kineto *k, struct fw_event *event, size_t *behind)
 {
-	*lex = lex_here(k);
-	lex->is_lenient = true;
-	fw_event_read(lex, event);
-	return fw_lex_ok(lex);
+	struct fw_lex lex = lex_here(k);
+
+	fw_event_read(&lex, event);
+	k->reread_bytes += lex.wasted;
+	if (lex.state == FW_LEX_BAD) {
+		lex = lex_here(k);
+		lex.is_lenient = true;
+		fw_event_read(&lex, event);
+	}
+	*behind = position_of(k, lex.p);
+	/* A damaged string that finds no end is damage; only what was sound so far can be cut. */
+	if (lex.is_lenient && lex.state == FW_LEX_MORE && k->at_end)
+		return FW_LEX_BAD;
+	return lex.state;
 }
 
 static fw_status read_event(struct fw_kineto *k, struct fw_error *err)
 {
 	for (;;) {
-		struct fw_lex lex = lex_here(k);
 		struct fw_event event;
+		size_t behind;
 		bool grew = false;
+		enum fw_lex_state state = lex_event(k, &event, &behind);
 
-		fw_event_read(&lex, &event);
-		if (lex.state == FW_LEX_MORE) {
+		if (state == FW_LEX_MORE) {
 			fw_status status = refill(k, &grew, err);
 
 			if (status)
 				return status;
 			if (grew)
 				continue;
-			return skip_damage(k, k->len - k->at, k->at_end, err);
 		}
-		if (!fw_lex_ok(&lex) && !reread(k, &lex, &event))
-			return skip_damage(k, position_of(k, lex.p) - k->at, false, err);
+		if (state != FW_LEX_OK)
+			return skip_damage(k, behind - k->at, state == FW_LEX_MORE && k->at_end,
+					   err);
 		fw_kineto_add(k, &event, here(k));
-		k->at = position_of(k, lex.p);
+		k->at = behind;
 		return FW_OK;
 	}
+}
+
+static fw_status fail_growth(const struct fw_kineto *k, struct fw_error *err)
+{
+	fw_status status = fw_trace_fail_growth(k->trace, err);
+
+	fw_error_prefix(err, "%s: at offset %llu", fw_source_name(k->source),
+			(unsigned long long)here(k));
+	return status;
+}
+
+/* What stands between two events, where it lies in the window: the rest is next_byte's. */
+static void step_over_comma(struct fw_kineto *k)
+{
+	const char *p = fw_lex_skip_space(k->buffer + k->at);
+
+	if (*p == ',')
+		k->at = position_of(k, fw_lex_skip_space(p + 1));
 }
 
 /* The array of events, behind its bracket. */
@@ -253,8 +292,10 @@ static fw_status read_events(struct fw_kineto *k, struct fw_error *err)
 {
 	for (;;) {
 		char c;
-		fw_status status = next_byte(k, &c, err);
+		fw_status status;
 
+		step_over_comma(k);
+		status = next_byte(k, &c, err);
 		if (status)
 			return status;
 		if (!c && k->at == k->len) {
@@ -274,8 +315,7 @@ static fw_status read_events(struct fw_kineto *k, struct fw_error *err)
 		if (status)
 			return status;
 		if (k->is_out_of_memory)
-			return fw_fail(err, FW_ERR_NOMEM, "%s: out of memory at offset %llu",
-				       fw_source_name(k->source), (unsigned long long)here(k));
+			return fail_growth(k, err);
 	}
 }
 
@@ -331,6 +371,8 @@ static fw_status read_key(struct fw_kineto *k, bool is_first, enum key_kind *kin
 		bool grew;
 		fw_status status;
 
+		/* Here users write what they like, and it is little: read closely. */
+		lex.is_careful = true;
 		*kind = lex_key(k, &lex, is_first);
 		if (fw_lex_ok(&lex)) {
 			k->at = position_of(k, lex.p);
@@ -404,6 +446,20 @@ static fw_status read_text(struct fw_kineto *k, struct fw_error *err)
 		return read_document(k, err);
 	k->has_seen_events = true;
 	return read_events(k, err);
+}
+
+/* What stands behind the document is of no use, but only at the end is it known to be undamaged. */
+static fw_status drain(struct fw_kineto *k, struct fw_error *err)
+{
+	fw_status status = FW_OK;
+
+	while (!status && !k->at_end) {
+		bool grew;
+
+		k->at = k->len;
+		status = refill(k, &grew, err);
+	}
+	return status;
 }
 
 static fw_status refuse_unusable(const struct fw_kineto *k, struct fw_error *err)
@@ -496,11 +552,13 @@ fw_status fw_kineto_import(struct fw_source *source, const struct fw_import_opti
 	k->buffer = calloc(1, k->cap + FW_LEX_PADDING);
 	status = k->buffer ? read_text(k, err) : fw_fail_nomem(err, k->cap);
 	if (!status)
+		status = drain(k, err);
+	if (!status)
 		status = judge(k, err);
 	if (!status)
 		finish(k);
 	if (!status && k->is_out_of_memory)
-		status = fw_fail(err, FW_ERR_NOMEM, "%s: out of memory", fw_source_name(source));
+		status = fail_growth(k, err);
 	free(k->buffer);
 	fw_vec_release(&k->gpus);
 	fw_vec_release(&k->labels);

@@ -63,6 +63,7 @@ struct fw_kineto {
 	struct fw_vec names;                      /* struct fw_name_facts by string id */
 	struct fw_str scratch;
 	struct fw_kineto_thread threads[FW_KINETO_THREADS];
+	size_t last_thread; /* the slot used last */
 };
 
 /* Reads the whole source into the trace as file row `file`. */

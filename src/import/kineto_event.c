@@ -1,7 +1,6 @@
 #include "import/kineto_event.h"
 
 #include "import/decimal.h"
-#include "import/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,8 +117,11 @@ static void read_arg(struct fw_lex *lex, struct fw_event *e, size_t i)
 
 static size_t arg_of(const struct fw_lex_text *key)
 {
+	if (!key->len)
+		return COUNT(args);
 	for (size_t i = 0; i < COUNT(args); i++)
-		if (args[i].len == key->len && key->len && !memcmp(args[i].name, key->p, key->len))
+		if (args[i].len == key->len && args[i].name[0] == *key->p &&
+		    !memcmp(args[i].name, key->p, key->len))
 			return i;
 	return COUNT(args);
 }
@@ -211,27 +213,56 @@ static void read_category(struct fw_lex *lex, struct fw_event *e)
 	e->category = category_of(&text);
 }
 
+static void read_name(struct fw_lex *lex, struct fw_event *e)
+{
+	fw_lex_value(lex, &e->name);
+	e->has_name = e->name.flags & FW_TEXT_QUOTED;
+}
+
 static void read_field(struct fw_lex *lex, struct fw_event *e, const struct fw_lex_text *key)
 {
-	if (IS(key, "ts")) {
-		e->ts_state = read_time(lex, &e->ts_ns);
-	} else if (IS(key, "dur")) {
-		e->dur_state = read_time(lex, &e->dur_ns);
-	} else if (IS(key, "ph")) {
-		read_phase(lex, e);
-	} else if (IS(key, "cat")) {
-		read_category(lex, e);
-	} else if (IS(key, "name")) {
-		fw_lex_value(lex, &e->name);
-		e->has_name = e->name.flags & FW_TEXT_QUOTED;
-	} else if (IS(key, "pid")) {
-		read_word(lex, &e->pid);
-	} else if (IS(key, "tid")) {
-		read_word(lex, &e->tid);
-	} else if (IS(key, "args") && needs_args(e)) {
-		read_args(lex, e);
-	} else {
-		fw_lex_skip(lex);
+	switch (key->len) {
+	case 2:
+		if (IS(key, "ts"))
+			e->ts_state = read_time(lex, &e->ts_ns);
+		else if (IS(key, "ph"))
+			read_phase(lex, e);
+		else
+			fw_lex_skip(lex);
+		break;
+	case 3:
+		if (IS(key, "dur"))
+			e->dur_state = read_time(lex, &e->dur_ns);
+		else if (IS(key, "cat"))
+			read_category(lex, e);
+		else if (IS(key, "pid"))
+			read_word(lex, &e->pid);
+		else if (IS(key, "tid"))
+			read_word(lex, &e->tid);
+		else
+			fw_lex_skip(lex);
+		break;
+	case 4:
+		if (IS(key, "name"))
+			read_name(lex, e);
+		else if (IS(key, "args") && needs_args(e))
+			read_args(lex, e);
+		else
+			fw_lex_skip(lex);
+		break;
+	default: fw_lex_skip(lex);
+	}
+}
+
+static bool gives_nothing(const struct fw_event *e)
+{
+	switch (e->phase) {
+	case 'X': return e->category == FW_CAT_IGNORED;
+	case 'C':
+	case 'M':
+	case 'i':
+	case 0: return false;
+	default: return true;
 	}
 }
 
@@ -248,8 +279,12 @@ void fw_event_read(struct fw_lex *lex, struct fw_event *e)
 	e->name = e->pid = e->tid = (struct fw_lex_text){ "", 0, 0 };
 	if (!fw_lex_expect(lex, '{'))
 		return;
-	for (; fw_lex_key(lex, is_first, &key); is_first = false)
+	for (; fw_lex_key(lex, is_first, &key); is_first = false) {
 		read_field(lex, e, &key);
+		/* Flows and spans of the profiler give no rows: what else they say is not read. */
+		if (gives_nothing(e) && fw_lex_leave_object(lex))
+			return;
+	}
 }
 
 bool fw_event_starts(const char *p, const char *end)
@@ -259,14 +294,14 @@ bool fw_event_starts(const char *p, const char *end)
 
 	if (p >= end || *p != '{')
 		return false;
-	p = fw_scan_space(p + 1);
+	p = fw_lex_skip_space(p + 1);
 	if (p >= end || *p++ != '"')
 		return false;
 	for (size_t i = 0; i < COUNT(keys); i++) {
 		size_t len = strlen(keys[i]);
 
 		if ((size_t)(end - p) > len && !memcmp(p, keys[i], len) && p[len] == '"')
-			return *fw_scan_space(p + len + 1) == ':';
+			return *fw_lex_skip_space(p + len + 1) == ':';
 	}
 	return false;
 }

@@ -103,10 +103,15 @@ static uint32_t thread_of(struct fw_kineto *k, const struct fw_event *e, uint64_
 
 	if (len > sizeof(key) || (e->pid.flags | e->tid.flags) & ~FW_TEXT_QUOTED)
 		return take_thread(k, e, offset);
+	slot = &k->threads[k->last_thread];
+	if (slot->len == len && !memcmp(slot->key, e->pid.p, e->pid.len) &&
+	    !slot->key[e->pid.len] && !memcmp(slot->key + e->pid.len + 1, e->tid.p, e->tid.len))
+		return slot->row;
 	memcpy(key, e->pid.p, e->pid.len);
 	key[e->pid.len] = '\0';
 	memcpy(key + e->pid.len + 1, e->tid.p, e->tid.len);
-	slot = &k->threads[fw_hash_bytes(key, len) % FW_KINETO_THREADS];
+	k->last_thread = (size_t)(fw_hash_bytes(key, len) % FW_KINETO_THREADS);
+	slot = &k->threads[k->last_thread];
 	if (slot->len == len && !memcmp(slot->key, key, len))
 		return slot->row;
 	row = take_thread(k, e, offset);

@@ -1,8 +1,12 @@
 #include "import/lex.h"
 
-#include "import/scan.h"
+/* Bytes that end a number or a word. */
+static const bool ends_scalar[256] = {
+	['\0'] = true, ['\t'] = true, ['\n'] = true, ['\r'] = true, [' '] = true, [','] = true,
+	['"'] = true,  [':'] = true,  ['['] = true,  [']'] = true,  ['{'] = true, ['}'] = true,
+};
 
-static void fail(struct fw_lex *lex, const char *at)
+void fw_lex_fail(struct fw_lex *lex, const char *at)
 {
 	if (lex->state != FW_LEX_OK)
 		return;
@@ -10,37 +14,12 @@ static void fail(struct fw_lex *lex, const char *at)
 	lex->state = at >= lex->end ? FW_LEX_MORE : FW_LEX_BAD;
 }
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
-static const char *skip_space(const char *p)
-{
-	/* Most values follow at once or after one blank. */
-	if (!is_space(*p))
-		return p;
-	if (!is_space(p[1]))
-		return p + 1;
-	return fw_scan_space(p + 2);
-}
-
-char fw_lex_peek(struct fw_lex *lex)
-{
-	if (!fw_lex_ok(lex))
-		return 0;
-	lex->p = skip_space(lex->p);
-	if (!*lex->p && lex->p >= lex->end)
-		fail(lex, lex->p);
-	return fw_lex_ok(lex) ? *lex->p : 0;
-}
-
 bool fw_lex_expect(struct fw_lex *lex, char c)
 {
 	char next = fw_lex_peek(lex);
 
 	if (!fw_lex_ok(lex) || next != c) {
-		fail(lex, lex->p);
+		fw_lex_fail(lex, lex->p);
 		return false;
 	}
 	lex->p++;
@@ -50,12 +29,12 @@ bool fw_lex_expect(struct fw_lex *lex, char c)
 /* True if a key and its colon start at p, white space before. */
 static bool key_follows(const struct fw_lex *lex, const char *p)
 {
-	p = skip_space(p);
+	p = fw_lex_skip_space(p);
 	if (*p++ != '"')
 		return false;
 	while (p < lex->end && *p != '"' && *p != '\\' && *p != '{' && *p != '}' && *p != ',')
 		p++;
-	return p < lex->end && *p == '"' && *skip_space(p + 1) == ':';
+	return p < lex->end && *p == '"' && *fw_lex_skip_space(p + 1) == ':';
 }
 
 enum role { KEY, VALUE, ELEMENT };
@@ -63,14 +42,14 @@ enum role { KEY, VALUE, ELEMENT };
 /* True if an object that ends at the brace p is followed by what may follow one. */
 static bool object_ends(const struct fw_lex *lex, const char *p)
 {
-	p = skip_space(p + 1);
+	p = fw_lex_skip_space(p + 1);
 	return p >= lex->end || *p == ',' || *p == '}' || *p == ']';
 }
 
 /* Lenient reading: a quote inside a damaged string is told from its end by what follows it. */
 static bool ends_string(const struct fw_lex *lex, const char *quote, enum role role)
 {
-	const char *p = skip_space(quote + 1);
+	const char *p = fw_lex_skip_space(quote + 1);
 
 	/* Keys are the profiler's own words: no quotes in them. */
 	if (role == KEY)
@@ -80,7 +59,7 @@ static bool ends_string(const struct fw_lex *lex, const char *quote, enum role r
 	return *p == '}' ? object_ends(lex, p) : *p == ',' && key_follows(lex, p + 1);
 }
 
-static void read_string(struct fw_lex *lex, enum role role, struct fw_lex_text *text)
+static void read_any_string(struct fw_lex *lex, enum role role, struct fw_lex_text *text)
 {
 	const char *start = lex->p + 1, *p = start;
 	bool high = false;
@@ -93,12 +72,12 @@ static void read_string(struct fw_lex *lex, enum role role, struct fw_lex_text *
 				break;
 			if (key_follows(lex, p)) {
 				/* Not a quote too many but one too few: this is the next key. */
-				fail(lex, p);
+				fw_lex_fail(lex, p);
 				return;
 			}
 			flags |= FW_TEXT_REPAIRED;
 		} else if (p >= lex->end) {
-			fail(lex, lex->end);
+			fw_lex_fail(lex, lex->end);
 			return;
 		} else if (*p == '\\') {
 			flags |= FW_TEXT_ESCAPED;
@@ -114,16 +93,28 @@ static void read_string(struct fw_lex *lex, enum role role, struct fw_lex_text *
 	lex->p = p + 1;
 }
 
+/* Keys and most words are short and plain. */
+static inline void read_string(struct fw_lex *lex, enum role role, struct fw_lex_text *text)
+{
+	int len = lex->is_lenient ? -1 : fw_scan_short(lex->p + 1);
+
+	if (len < 0) {
+		read_any_string(lex, role, text);
+		return;
+	}
+	*text = (struct fw_lex_text){ lex->p + 1, (size_t)len, FW_TEXT_QUOTED };
+	lex->p += len + 2;
+}
+
 /* Numbers, literals, and what broken writers leave in their place: NaN, inf, N/A. */
 static void read_scalar(struct fw_lex *lex, struct fw_lex_text *text)
 {
 	const char *start = lex->p, *p = start;
 
-	while ((unsigned char)*p > ' ' && *p != ',' && *p != '}' && *p != ']' && *p != '"' &&
-	       *p != '{' && *p != '[' && *p != ':')
+	while (!ends_scalar[(unsigned char)*p])
 		p++;
 	if (p == start || p >= lex->end) {
-		fail(lex, p);
+		fw_lex_fail(lex, p);
 		return;
 	}
 	*text = (struct fw_lex_text){ start, (size_t)(p - start), 0 };
@@ -168,7 +159,7 @@ static bool close_levels(struct fw_lex *lex, struct levels *levels)
 			return true;
 		}
 		if (c != (in_object(levels) ? '}' : ']')) {
-			fail(lex, lex->p);
+			fw_lex_fail(lex, lex->p);
 			return false;
 		}
 		lex->p++;
@@ -182,7 +173,7 @@ static void skip_key(struct fw_lex *lex)
 	struct fw_lex_text key;
 
 	if (fw_lex_peek(lex) != '"') {
-		fail(lex, lex->p);
+		fw_lex_fail(lex, lex->p);
 		return;
 	}
 	read_string(lex, KEY, &key);
@@ -196,12 +187,33 @@ static bool open_level(struct fw_lex *lex, struct levels *levels)
 	char c;
 
 	if (!push(levels, is_object)) {
-		fail(lex, lex->p);
+		fw_lex_fail(lex, lex->p);
 		return false;
 	}
 	lex->p++;
 	c = fw_lex_peek(lex);
 	return c != (is_object ? '}' : ']');
+}
+
+/* The quick way past a container; false where it is not plain where that ends. */
+static bool jump(struct fw_lex *lex, const char *from, bool is_object)
+{
+	const char *behind;
+
+	if (lex->is_lenient || lex->is_careful)
+		return false;
+	behind = fw_scan_closing(from, lex->end, is_object);
+	if (!behind) {
+		lex->wasted += (size_t)(lex->end - from);
+		return false;
+	}
+	lex->p = behind;
+	return true;
+}
+
+bool fw_lex_leave_object(struct fw_lex *lex)
+{
+	return fw_lex_ok(lex) && jump(lex, lex->p, true);
 }
 
 static void skip_container(struct fw_lex *lex)
@@ -210,6 +222,8 @@ static void skip_container(struct fw_lex *lex)
 	struct fw_lex_text text;
 	bool more;
 
+	if (jump(lex, lex->p + 1, *lex->p == '{'))
+		return;
 	levels.depth = 0;
 	do {
 		char c = fw_lex_peek(lex);
@@ -273,11 +287,14 @@ bool fw_lex_key(struct fw_lex *lex, bool is_first, struct fw_lex_text *key)
 	if (!next_item(lex, is_first, '}'))
 		return false;
 	if (fw_lex_peek(lex) != '"') {
-		fail(lex, lex->p);
+		fw_lex_fail(lex, lex->p);
 		return false;
 	}
 	read_string(lex, KEY, key);
-	return fw_lex_expect(lex, ':');
+	if (*lex->p != ':' || !fw_lex_ok(lex))
+		return fw_lex_expect(lex, ':');
+	lex->p++;
+	return true;
 }
 
 bool fw_lex_element(struct fw_lex *lex, bool is_first)

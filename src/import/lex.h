@@ -5,6 +5,8 @@
  * again when the text ends inside them and there is more to come, so nothing here keeps state between
  * two pieces. The text must be followed by FW_LEX_PADDING readable bytes of 0.
  */
+#include "import/scan.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +26,8 @@ struct fw_lex {
 	const char *p, *end;
 	enum fw_lex_state state; /* once not FW_LEX_OK, every call is a no-op */
 	bool is_lenient;         /* a quote ends a string only where JSON goes on behind it */
+	bool is_careful;         /* no short cuts: they cost double where they do not succeed */
+	size_t wasted;           /* bytes looked at by short cuts that did not succeed */
 };
 
 /* A string without its quotes, or the bytes of a number, true, null, NaN, ...; points into the text. */
@@ -41,8 +45,39 @@ enum {
 	FW_TEXT_REPAIRED = 16 /* has unescaped quotes */
 };
 
+/* Stops reading at a place where the text is not JSON, or where it ends. */
+void fw_lex_fail(struct fw_lex *lex, const char *at);
+
+static inline bool fw_lex_ok(const struct fw_lex *lex)
+{
+	return lex->state == FW_LEX_OK;
+}
+
+static inline bool fw_lex_is_space(char c)
+{
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+static inline const char *fw_lex_skip_space(const char *p)
+{
+	/* Most values follow at once or after one blank. */
+	if (!fw_lex_is_space(*p))
+		return p;
+	if (!fw_lex_is_space(p[1]))
+		return p + 1;
+	return fw_scan_space(p + 2);
+}
+
 /* Steps over white space; the next byte, or 0 with the state set at the end of the text. */
-char fw_lex_peek(struct fw_lex *lex);
+static inline char fw_lex_peek(struct fw_lex *lex)
+{
+	if (!fw_lex_ok(lex))
+		return 0;
+	lex->p = fw_lex_skip_space(lex->p);
+	if (!*lex->p && lex->p >= lex->end)
+		fw_lex_fail(lex, lex->p);
+	return *lex->p;
+}
 
 /* Steps over white space and the byte c; false, with the state set, if something else is there. */
 bool fw_lex_expect(struct fw_lex *lex, char c);
@@ -58,9 +93,10 @@ void fw_lex_value(struct fw_lex *lex, struct fw_lex_text *value);
 
 void fw_lex_skip(struct fw_lex *lex);
 
-static inline bool fw_lex_ok(const struct fw_lex *lex)
-{
-	return lex->state == FW_LEX_OK;
-}
+/*
+ * Behind a value of an object: steps behind the object's brace without looking closely at the rest.
+ * False, and nothing is done, where that cannot be done safely.
+ */
+bool fw_lex_leave_object(struct fw_lex *lex);
 
 #endif

@@ -1,8 +1,6 @@
 #include "import/scan.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include <stdint.h>
 
 const char *fw_scan_string_plain(const char *p, bool *high)
 {
@@ -14,6 +12,17 @@ const char *fw_scan_string_plain(const char *p, bool *high)
 	return p;
 }
 
+int fw_scan_short_plain(const char *p)
+{
+	for (int i = 0; i < 16; i++) {
+		if (p[i] == '"')
+			return i;
+		if (p[i] == '\\' || (unsigned char)p[i] < 0x20 || (unsigned char)p[i] > 0x7f)
+			return -1;
+	}
+	return -1;
+}
+
 const char *fw_scan_space_plain(const char *p)
 {
 	while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')
@@ -21,59 +30,183 @@ const char *fw_scan_space_plain(const char *p)
 	return p;
 }
 
+/* One bit a level, the innermost last: set for an object. */
+struct levels {
+	uint64_t is_object;
+	unsigned depth;
+};
+
+/* The last byte before p that is no white space; there is one, since the container was opened. */
+static char byte_before(const char *p)
+{
+	do
+		p--;
+	while ((unsigned char)*p <= ' ');
+	return *p;
+}
+
+/* Takes the bracket at p; false if it cannot be there. */
+static bool take_bracket(struct levels *levels, const char *p)
+{
+	bool is_object = *p == '{' || *p == '}';
+
+	if (*p == '{' || *p == '[') {
+		if (levels->depth == FW_SCAN_DEPTH ||
+		    (levels->is_object & 1 && byte_before(p) != ':'))
+			return false;
+		levels->is_object = levels->is_object << 1 | (uint64_t)is_object;
+		levels->depth++;
+		return true;
+	}
+	if ((levels->is_object & 1) != is_object)
+		return false;
+	levels->is_object >>= 1;
+	levels->depth--;
+	return true;
+}
+
+static bool is_separator(char c)
+{
+	return (unsigned char)c <= ' ' || c == ',' || c == ':' || c == '{' || c == '}' ||
+	       c == '[' || c == ']';
+}
+
+/* From a quote to behind the one that ends its string; NULL if that is not plain. */
+static const char *scan_quoted(const char *p)
+{
+	if (!is_separator(p[-1]))
+		return NULL;
+	for (p++; *p != '"'; p++)
+		if (*p == '\\' || (unsigned char)*p < 0x20)
+			return NULL;
+	p++;
+	return is_separator(*p) ? p : NULL;
+}
+
+const char *fw_scan_closing_plain(const char *p, const char *end, bool is_object)
+{
+	struct levels levels = { is_object, 1 };
+
+	while (p < end) {
+		if (*p == '"') {
+			p = scan_quoted(p);
+			if (!p)
+				return NULL;
+			continue;
+		}
+		if (*p == '\\')
+			return NULL;
+		if ((*p == '{' || *p == '}' || *p == '[' || *p == ']') && !take_bracket(&levels, p))
+			return NULL;
+		p++;
+		if (!levels.depth)
+			return p;
+	}
+	return NULL;
+}
+
 #ifdef __SSE2__
 
-const char *fw_scan_string(const char *p, bool *high)
+/* One bit a byte of 64 bytes, the first the lowest. */
+struct block {
+	uint64_t quotes, backslashes, brackets, controls, separators;
+};
+
+static inline uint64_t bits(__m128i equal, unsigned at)
 {
-	const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-	const __m128i least = _mm_set1_epi8(0x1f);
+	return (uint64_t)(unsigned)_mm_movemask_epi8(equal) << at;
+}
 
-	for (;; p += 16) {
-		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i hit = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote),
-					   _mm_cmpeq_epi8(bytes, backslash));
-		unsigned stops, highs = (unsigned)_mm_movemask_epi8(bytes);
+static inline void classify(const char *p, struct block *b)
+{
+	const __m128i control = _mm_set1_epi8(0x1f), blank = _mm_set1_epi8(0x20);
+	const __m128i fold = _mm_set1_epi8(0x20);
 
-		/* Unsigned bytes <= 0x1f are those that the maximum with 0x1f leaves at 0x1f. */
-		hit = _mm_or_si128(hit, _mm_cmpeq_epi8(_mm_max_epu8(bytes, least), least));
-		stops = (unsigned)_mm_movemask_epi8(hit);
-		if (stops) {
-			unsigned at = (unsigned)__builtin_ctz(stops);
+	*b = (struct block){ 0, 0, 0, 0, 0 };
+	for (unsigned at = 0; at < 64; at += 16) {
+		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)(p + at));
+		/* '[' and '{', ']' and '}' differ in bit 0x20 only. */
+		__m128i folded = _mm_or_si128(x, fold);
+		__m128i bracket = _mm_or_si128(_mm_cmpeq_epi8(folded, _mm_set1_epi8('{')),
+					       _mm_cmpeq_epi8(folded, _mm_set1_epi8('}')));
+		__m128i mark = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(',')),
+					    _mm_cmpeq_epi8(x, _mm_set1_epi8(':')));
+		__m128i space = _mm_cmpeq_epi8(_mm_max_epu8(x, blank), blank);
 
-			*high |= (highs & ((1u << at) - 1)) != 0;
-			return p + at;
-		}
-		*high |= highs != 0;
+		b->quotes |= bits(_mm_cmpeq_epi8(x, _mm_set1_epi8('"')), at);
+		b->backslashes |= bits(_mm_cmpeq_epi8(x, _mm_set1_epi8('\\')), at);
+		b->controls |= bits(_mm_cmpeq_epi8(_mm_max_epu8(x, control), control), at);
+		b->brackets |= bits(bracket, at);
+		b->separators |= bits(_mm_or_si128(_mm_or_si128(bracket, mark), space), at);
 	}
 }
 
-const char *fw_scan_space(const char *p)
+/* Bit i is the parity of bits 0 to i: set from an opening quote up to before the closing one. */
+static inline uint64_t parity_up_to(uint64_t x)
 {
-	const __m128i blank = _mm_set1_epi8(' '), line = _mm_set1_epi8('\n');
-	const __m128i tab = _mm_set1_epi8('\t'), cr = _mm_set1_epi8('\r');
+	x ^= x << 1;
+	x ^= x << 2;
+	x ^= x << 4;
+	x ^= x << 8;
+	x ^= x << 16;
+	x ^= x << 32;
+	return x;
+}
 
-	for (;; p += 16) {
-		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i space = _mm_or_si128(
-			_mm_or_si128(_mm_cmpeq_epi8(bytes, blank), _mm_cmpeq_epi8(bytes, line)),
-			_mm_or_si128(_mm_cmpeq_epi8(bytes, tab), _mm_cmpeq_epi8(bytes, cr)));
-		unsigned stops = ~(unsigned)_mm_movemask_epi8(space) & 0xffff;
+/* What one block hands to the next. */
+struct carry {
+	uint64_t in_string;  /* all bits set inside a string */
+	uint64_t was_closed; /* 1: the last byte closed a string */
+	uint64_t separated;  /* 1: the last byte was a separator */
+};
 
-		if (stops)
-			return p + __builtin_ctz(stops);
+/* The bytes at which it is no longer plain what the text means; *outside: brackets outside strings. */
+static inline uint64_t find_doubts(const struct block *b, struct carry *carry, uint64_t *outside)
+{
+	uint64_t inside = parity_up_to(b->quotes) ^ carry->in_string;
+	uint64_t opening = b->quotes & inside, closing = b->quotes & ~inside;
+	uint64_t doubts = b->backslashes | (b->controls & inside);
+
+	doubts |= (closing << 1 | carry->was_closed) & ~b->separators;
+	doubts |= opening & ~(b->separators << 1 | carry->separated);
+	carry->in_string = (uint64_t)((int64_t)inside >> 63);
+	carry->was_closed = closing >> 63;
+	carry->separated = b->separators >> 63;
+	*outside = b->brackets & ~inside;
+	return doubts;
+}
+
+const char *fw_scan_closing(const char *p, const char *end, bool is_object)
+{
+	struct levels levels = { is_object, 1 };
+	struct carry carry = { 0, 0, is_separator(p[-1]) };
+
+	for (; p < end; p += 64) {
+		struct block b;
+		uint64_t doubts, brackets;
+
+		classify(p, &b);
+		doubts = find_doubts(&b, &carry, &brackets);
+		for (; brackets; brackets &= brackets - 1) {
+			unsigned at = (unsigned)__builtin_ctzll(brackets);
+
+			/* What stands behind a doubt means nothing. */
+			if (doubts << (63 - at) || p + at >= end || !take_bracket(&levels, p + at))
+				return NULL;
+			if (!levels.depth)
+				return p + at + 1;
+		}
+		if (doubts)
+			return NULL;
 	}
+	return NULL;
 }
 
 #else
 
-const char *fw_scan_string(const char *p, bool *high)
+const char *fw_scan_closing(const char *p, const char *end, bool is_object)
 {
-	return fw_scan_string_plain(p, high);
-}
-
-const char *fw_scan_space(const char *p)
-{
-	return fw_scan_space_plain(p);
+	return fw_scan_closing_plain(p, end, is_object);
 }
 
 #endif

@@ -1,7 +1,10 @@
 #include "import/source.h"
 
+#include "import/ahead.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +21,8 @@ struct fw_source {
 	int fd;                     /* -1: bytes in memory */
 	const unsigned char *bytes; /* not owned */
 	size_t bytes_left;
-	uint64_t position, size;
+	_Atomic uint64_t position; /* raw bytes taken; moved by the second thread while it runs */
+	uint64_t size;
 	enum packing packing;
 	enum fw_source_damage damage;
 	bool at_end;     /* no more raw bytes */
@@ -30,6 +34,7 @@ struct fw_source {
 	const unsigned char *raw; /* raw bytes not yet used */
 	size_t raw_len;
 	unsigned char *raw_buffer;
+	struct fw_ahead *ahead; /* unpacks in a second thread, to which all above then belongs */
 };
 
 static fw_status read_file(struct fw_source *s, struct fw_error *err)
@@ -97,6 +102,8 @@ static fw_status refuse(const struct fw_source *s, struct fw_error *err)
 	return FW_OK;
 }
 
+static fw_status unpack(void *user, void *buffer, size_t size, size_t *got, struct fw_error *err);
+
 static fw_status start(struct fw_source *s, struct fw_error *err)
 {
 	fw_status status = refill(s, err);
@@ -118,7 +125,7 @@ static fw_status start(struct fw_source *s, struct fw_error *err)
 		s->packing = ZSTD;
 		s->in_frame = true;
 	}
-	return FW_OK;
+	return s->packing == PLAIN ? FW_OK : fw_ahead_start(&s->ahead, unpack, s, err);
 }
 
 static fw_status create(struct fw_source **source, const char *name, struct fw_error *err)
@@ -242,9 +249,10 @@ static void step_plain(struct fw_source *s, unsigned char *out, size_t size, siz
 	s->raw_len -= *got;
 }
 
-fw_status fw_source_read(struct fw_source *s, void *buffer, size_t size, size_t *got,
-			 struct fw_error *err)
+static fw_status unpack(void *user, void *buffer, size_t size, size_t *got, struct fw_error *err)
 {
+	struct fw_source *s = user;
+
 	*got = 0;
 	while (!*got && size && !s->is_stopped) {
 		fw_status status = refill(s, err);
@@ -264,6 +272,14 @@ fw_status fw_source_read(struct fw_source *s, void *buffer, size_t size, size_t 
 	return FW_OK;
 }
 
+fw_status fw_source_read(struct fw_source *s, void *buffer, size_t size, size_t *got,
+			 struct fw_error *err)
+{
+	if (s->ahead)
+		return fw_ahead_read(s->ahead, buffer, size, got, err);
+	return unpack(s, buffer, size, got, err);
+}
+
 enum fw_source_damage fw_source_damage(const struct fw_source *s)
 {
 	return s->damage;
@@ -276,7 +292,7 @@ const char *fw_source_name(const struct fw_source *s)
 
 uint64_t fw_source_position(const struct fw_source *s)
 {
-	return s->position - s->raw_len;
+	return s->position;
 }
 
 uint64_t fw_source_size(const struct fw_source *s)
@@ -288,6 +304,7 @@ void fw_source_close(struct fw_source *s)
 {
 	if (!s)
 		return;
+	fw_ahead_stop(s->ahead);
 	if (s->packing == GZIP)
 		inflateEnd(&s->zlib);
 	ZSTD_freeDStream(s->zstd);

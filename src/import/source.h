@@ -1,8 +1,8 @@
 #ifndef FW_IMPORT_SOURCE_H
 #define FW_IMPORT_SOURCE_H
 /*
- * A file as a stream of bytes, unpacked when it is packed; what it is is told from its first bytes.
- * One thread.
+ * A file as a stream of bytes, unpacked when it is packed, in a second thread; what it is is told
+ * from its first bytes. To be used from one thread.
  */
 #include "base/error.h"
 
@@ -28,6 +28,7 @@ fw_status fw_source_open_bytes(struct fw_source **source, const char *name, cons
 fw_status fw_source_read(struct fw_source *source, void *buffer, size_t size, size_t *got,
 			 struct fw_error *err);
 
+/* Valid once the end was read. */
 enum fw_source_damage fw_source_damage(const struct fw_source *source);
 
 /* The name for messages ("standard input" for "-"); bytes taken from the file, of how many (0: unknown). */
