@@ -371,7 +371,7 @@ static void of_several_that_end_at_once_the_last_launched_hands_over(void **stat
 	made_call(t, (struct made_call){ 50, 55, 3, .thread = OTHER });
 	made_op(t, (struct made_op){ 100, 200, 3, .stream = 1 });
 	made_call(t, (struct made_call){ 40, 45, 1, .thread = "third" });
-	made_op(t, (struct made_op){ 100, 200, 1 });
+	made_op(t, (struct made_op){ 150, 200, 1 });
 	made_call(t, (struct made_call){ 990, 1000, 2 });
 	made_op(t, (struct made_op){ 1000, 1100, 2 });
 	made_range(t, (struct made_range){ 200, 600, FW_RANGE_OPERATOR, .thread = OTHER });
