@@ -39,15 +39,18 @@ static bool in_window(const struct job *job, uint32_t op)
 	       ops->end_ns[op] >= job->device->window.start_ns;
 }
 
-static void note_launch(struct job *job, uint32_t thread, uint32_t call)
+static void note_launch(struct job *job, uint32_t op, uint32_t call)
 {
 	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
+	uint32_t thread = calls->thread[call];
 	struct fw_interval *span = &job->launching[thread];
 
-	if (!job->launched[thread] || calls->start_ns[call] < span->start_ns)
+	if (calls->start_ns[call] < span->start_ns)
 		span->start_ns = calls->start_ns[call];
-	if (!job->launched[thread] || calls->end_ns[call] > span->end_ns)
+	if (calls->end_ns[call] > span->end_ns)
 		span->end_ns = calls->end_ns[call];
+	if (!in_window(job, op))
+		return;
 	job->launched[thread]++;
 	job->launches++;
 }
@@ -57,15 +60,16 @@ static bool count_launches(struct job *job)
 	const struct fw_trace *t = job->ledger->trace;
 
 	job->launched = calloc(t->threads.len + 1, sizeof(*job->launched));
-	job->launching = calloc(t->threads.len + 1, sizeof(*job->launching));
+	job->launching = malloc((t->threads.len + 1) * sizeof(*job->launching));
 	if (!job->launched || !job->launching)
 		return false;
+	for (size_t i = 0; i < t->threads.len; i++)
+		job->launching[i] = (struct fw_interval){ INT64_MAX, INT64_MIN };
 	for (size_t i = 0; i < job->device->op_count; i++) {
 		uint32_t op = job->device->ops[i], call = job->ledger->call_of_op[op];
 
-		if (call == FW_NONE || !in_window(job, op))
-			continue;
-		note_launch(job, t->calls.thread[call], call);
+		if (call != FW_NONE)
+			note_launch(job, op, call);
 	}
 	return true;
 }

@@ -155,7 +155,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 		add_evidence(ledger, findings, f, &groups);
 		add_changes(findings, f, device, waits_for_copies(ledger, &groups));
 	}
-	findings->failed |= groups.failed;
+	findings->failed |= groups.failed || cost < 0;
 	fw_call_groups_release(&groups);
 }
 

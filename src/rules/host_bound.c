@@ -16,6 +16,8 @@ struct host_time {
 	int64_t op_ns, python_ns, unrecorded_ns;
 	int64_t optimizer_ns;     /* of all of it, inside Optimizer.step annotations */
 	int64_t launched, gpu_ns; /* operations in the window and their summed time */
+	int64_t idle_ns;          /* of the three classes together */
+	int64_t waited_ns;        /* the busiest launching thread waited for the GPU so long */
 	bool has_graphs, is_compiled;
 };
 
@@ -76,6 +78,26 @@ static void measure_idle(const struct fw_device_ledger *device, const struct fw_
 	h->op_ns = device->ns[FW_CLASS_HOST_OP];
 	h->python_ns = device->ns[FW_CLASS_HOST_PYTHON];
 	h->unrecorded_ns = device->ns[FW_CLASS_HOST_UNRECORDED];
+	h->idle_ns = h->op_ns + h->python_ns + h->unrecorded_ns;
+}
+
+/*
+ * What a slow host costs: the idle time while it worked, but no more than its work exceeds the GPU's. A
+ * host that waits for the GPU and would be fast enough without those waits is not too slow: then the
+ * waits, which let the GPU run dry, are the cause. -1: unknown.
+ */
+static int64_t host_cost(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
+			 struct host_time *h)
+{
+	int64_t window_ns = device->window.end_ns - device->window.start_ns, excess;
+
+	h->waited_ns = fw_bound(ledger, device, FW_BOUND_GPU, NULL, 0, window_ns);
+	if (h->waited_ns < 0)
+		return -1;
+	excess = window_ns - h->waited_ns - device->gpu_busy_ns;
+	if (excess < 0)
+		excess = 0;
+	return excess < h->idle_ns ? excess : h->idle_ns;
 }
 
 static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
@@ -103,6 +125,11 @@ static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_
 				    "every %s, takes %s (%" PRId64 " operations)",
 				    fw_ns_text(findings, window_ns / h->launched),
 				    fw_ns_text(findings, h->gpu_ns / h->launched), h->launched);
+	if (f && f->cost_ns < h->idle_ns)
+		fw_finding_evidence(findings, f, NULL, "of all this, not because the host is slow",
+				    "%s: it waited for the GPU for %s",
+				    fw_ns_text(findings, h->idle_ns - f->cost_ns),
+				    fw_ns_text(findings, h->waited_ns));
 	if (h->optimizer_ns)
 		fw_finding_evidence(findings, f, "Optimizer.step", "idle inside optimizer steps",
 				    "%s", fw_ns_text(findings, h->optimizer_ns));
@@ -195,8 +222,9 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 		findings->failed = true;
 	measure_idle(device, &steps, &h);
 	fw_intervals_release(&steps);
-	cost = h.op_ns + h.python_ns + h.unrecorded_ns;
-	if (!cost)
+	cost = host_cost(ledger, device, &h);
+	findings->failed |= cost < 0;
+	if (cost <= 0)
 		return;
 	measure_operations(ledger, device, &h);
 	f = fw_finding_add(findings, &fw_rule_host_bound, d,

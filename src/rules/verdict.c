@@ -22,17 +22,31 @@ static double unexplained_share(const struct fw_device_ledger *device, enum fw_c
 	return window_ns > 0 ? (double)device->ns[*most] / (double)window_ns : 0;
 }
 
-/* The dearest findings of a device that have something to say in a verdict; NULL: none. */
-static void dearest(const struct fw_findings *findings, size_t device,
-		    const struct fw_finding **two)
+/* What a change can gain ranks causes here: a wait that hides nothing is no cause, however long. */
+static int64_t weight(const struct fw_finding *finding)
+{
+	return finding->at_most_ns >= 0 ? finding->at_most_ns : finding->cost_ns;
+}
+
+/* The two findings of a device that weigh most and have something to say in a verdict; NULL: none. */
+static void weightiest(const struct fw_findings *findings, size_t device,
+		       const struct fw_finding **two)
 {
 	const struct fw_finding *list = findings->list.data;
-	int n = 0;
 
 	two[0] = two[1] = NULL;
-	for (size_t i = 0; i < findings->list.len && n < 2; i++)
-		if (list[i].device == device && list[i].clause && list[i].cost_ns > 0)
-			two[n++] = &list[i];
+	for (size_t i = 0; i < findings->list.len; i++) {
+		const struct fw_finding *f = &list[i];
+
+		if (f->device != device || !f->clause || weight(f) <= 0)
+			continue;
+		if (!two[0] || weight(f) > weight(two[0])) {
+			two[1] = two[0];
+			two[0] = f;
+		} else if (!two[1] || weight(f) > weight(two[1])) {
+			two[1] = f;
+		}
+	}
 }
 
 /* "it waited for the data loader 71 % of the time" and its like, for one device. */
@@ -43,7 +57,7 @@ static const char *cause(const struct fw_ledger *ledger, struct fw_findings *fin
 	enum fw_class most;
 	double unexplained = unexplained_share(device, &most);
 
-	dearest(findings, d, two);
+	weightiest(findings, d, two);
 	if (unexplained >= FW_SHARE_PROBLEM && (!two[0] || two[0]->share < unexplained))
 		return fw_finding_text(
 			findings,

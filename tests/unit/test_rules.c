@@ -40,8 +40,9 @@ static void every_rule_has_an_id_a_summary_and_a_page(void **state)
 }
 
 /*
- * 100 us of kernel, 60 us of loader wait, 40 us of operator, a call of 5 us (inside the operator), 100 us of
- * kernel: input costs 60 us, host-bound 35 us, launch latency 5 us of 300 us.
+ * Three kernels of 100 us; before the second and the third 60 us of loader wait and 40 us of operator, the
+ * last 5 of which are the launch call. Of 500 us input costs 120, the operators 70 (the host works 400 us,
+ * the GPU 300: less than the difference), launch latency 10.
  */
 static void findings_are_ranked_by_cost(void **state)
 {
@@ -55,23 +56,27 @@ static void findings_are_ranked_by_cost(void **state)
 	thread = case_thread(&c, "1");
 	case_call(&c, thread, "cudaLaunchKernel", 0, 5000, 1);
 	case_kernel(&c, 7, 0, 100000, 1);
-	case_range(&c, thread, FW_RANGE_INPUT, 100000, 160000);
-	case_range(&c, thread, FW_RANGE_OPERATOR, 160000, 200000);
-	case_call(&c, thread, "cudaLaunchKernel", 195000, 200000, 2);
-	case_kernel(&c, 7, 200000, 300000, 2);
+	for (int64_t i = 1; i <= 2; i++) {
+		int64_t t = i * 200000;
+
+		case_range(&c, thread, FW_RANGE_INPUT, t - 100000, t - 40000);
+		case_range(&c, thread, FW_RANGE_OPERATOR, t - 40000, t);
+		case_call(&c, thread, "cudaLaunchKernel", t - 5000, t, i + 1);
+		case_kernel(&c, 7, t, t + 100000, i + 1);
+	}
 	case_build(&c, NULL);
 	assert_int_equal(fw_findings_build(c.ledger, &findings, NULL), FW_OK);
 	list = findings.list.data;
 	assert_int_equal(findings.list.len, 2);
 	assert_string_equal(list[0].id, "input-bound");
-	assert_int_equal(list[0].cost_ns, 60000);
-	assert_true(list[0].share > 0.199 && list[0].share < 0.201);
+	assert_int_equal(list[0].cost_ns, 120000);
+	assert_true(list[0].share > 0.239 && list[0].share < 0.241);
 	assert_string_equal(list[1].id, "host-bound");
-	assert_int_equal(list[1].cost_ns, 35000);
+	assert_int_equal(list[1].cost_ns, 70000);
 	assert_string_equal(
 		fw_verdict(c.ledger, &findings),
-		"The GPU was busy 67 % of the window; it waited for the data loader 20 % "
-		"of the time, and it waited for the host to issue work 12 %.");
+		"The GPU was busy 60 % of the window; it waited for the data loader 24 % "
+		"of the time, and it waited for the host to issue work 14 %.");
 	fw_findings_release(&findings);
 	case_close(&c);
 }
