@@ -4,6 +4,7 @@
  */
 #include "ledger/cost.h"
 
+#include "ledger/idle_sum.h"
 #include "ledger/waits.h"
 
 #include <stdlib.h>
@@ -19,18 +20,23 @@ struct entry {
 	uint32_t call;
 	size_t place;           /* in the caller's array */
 	int64_t waited_ns;      /* end of the last operation it waited for; INT64_MIN: none */
-	int64_t from_ns, to_ns; /* the stretch it is charged with; empty: from >= to */
+	int64_t from_ns, to_ns; /* up to the next launch after it; empty: from >= to */
+	/* Until when the thread is blocked next: by any call, by one that is not asked about. */
+	int64_t stop_alone_ns, stop_ns;
 	int64_t copied_ns; /* end of its own copies seen so far; INT64_MIN: none on this device */
 	int64_t exposed_ns;
 	bool is_copy;
 };
 
-/* Idle time of some classes up to any instant, in O(log n). */
-struct idle_sum {
-	const struct fw_idle *idle;
-	size_t len;
-	uint32_t classes;
-	int64_t *before; /* such time before idle[i] */
+/* Where host threads are blocked, by thread, then start of the call. */
+struct block {
+	int64_t start_ns;
+	int64_t until_ns; /* nothing that was launched before shortens a gap after this */
+};
+
+struct blockers {
+	struct block *list;
+	size_t *first_of; /* by thread; one past the last thread */
 };
 
 struct job {
@@ -39,65 +45,14 @@ struct job {
 	struct entry *entries; /* by call */
 	size_t count;
 	struct fw_waits waits;
-	struct idle_sum gaps;   /* what every call is charged with */
-	struct idle_sum inside; /* what only copies are charged with: idle time inside copy calls */
+	struct fw_idle_sum gaps; /* what every call is charged with */
+	struct fw_idle_sum
+		inside; /* what copies are charged with too: idle time inside copy calls */
+	struct fw_idle_sum both;
 	struct fw_intervals all, copies, exposed;
-	int64_t *stream_end; /* by stream row: end of the operations passed so far */
+	int64_t *stream_end;           /* by stream row: end of the operations passed so far */
+	struct blockers every, others; /* the second without the calls asked about */
 };
-
-static bool idle_sum_build(struct idle_sum *sum, const struct fw_device_ledger *device,
-			   uint32_t classes)
-{
-	int64_t total = 0;
-
-	*sum = (struct idle_sum){ device->idle, device->idle_count, classes, NULL };
-	sum->before = malloc((sum->len + 1) * sizeof(*sum->before));
-	if (!sum->before)
-		return false;
-	for (size_t i = 0; i < sum->len; i++) {
-		sum->before[i] = total;
-		if (classes & BIT(sum->idle[i].class_id))
-			total += sum->idle[i].end_ns - sum->idle[i].start_ns;
-	}
-	return true;
-}
-
-static int64_t idle_until(const struct idle_sum *sum, int64_t t)
-{
-	size_t low = 0, high = sum->len;
-	const struct fw_idle *last;
-	int64_t ns;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (sum->idle[mid].start_ns < t)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (!low)
-		return 0;
-	last = &sum->idle[low - 1];
-	ns = sum->before[low - 1];
-	if (sum->classes & BIT(last->class_id))
-		ns += (t < last->end_ns ? t : last->end_ns) - last->start_ns;
-	return ns;
-}
-
-static int64_t idle_in(const struct idle_sum *sum, int64_t from, int64_t to)
-{
-	return from < to ? idle_until(sum, to) - idle_until(sum, from) : 0;
-}
-
-static int64_t idle_in_set(const struct idle_sum *sum, const struct fw_intervals *set)
-{
-	int64_t ns = 0;
-
-	for (size_t i = 0; i < set->len; i++)
-		ns += idle_in(sum, set->items[i].start_ns, set->items[i].end_ns);
-	return ns;
-}
 
 static int by_call(const void *a, const void *b)
 {
@@ -163,10 +118,75 @@ static bool pass_copies(struct job *job)
 	return true;
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* True for a copy that blocks, and for a synchronisation that waited for this device in fact. */
+static bool blocks(const struct job *job, uint32_t call, struct block *block)
+{
+	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
+	enum fw_class class_id = fw_ledger_call_class(job->ledger, call);
+	bool elsewhere;
+
+	block->start_ns = calls->start_ns[call];
+	block->until_ns = calls->end_ns[call];
+	if (class_id != FW_CLASS_SYNC)
+		return class_id == FW_CLASS_BLOCKING_COPY;
+	block->until_ns = fw_waits_last_end(&job->waits, call, &elsewhere);
+	return block->until_ns > block->start_ns;
+}
+
+static bool find_blockers(struct job *job, struct blockers *found, bool with_own)
+{
+	size_t threads = job->ledger->trace->threads.len, n = 0;
+
+	found->list = malloc((job->ledger->trace->calls.len + 1) * sizeof(*found->list));
+	found->first_of = malloc((threads + 1) * sizeof(*found->first_of));
+	if (!found->list || !found->first_of)
+		return false;
+	for (size_t i = 0; i < threads; i++) {
+		const struct fw_thread_work *w = &job->ledger->private->threads[i];
+
+		found->first_of[i] = n;
+		for (size_t k = 0; k < w->call_count; k++)
+			if (blocks(job, w->calls[k], &found->list[n]) &&
+			    (with_own || !entry_of(job, w->calls[k])))
+				n++;
+	}
+	found->first_of[threads] = n;
+	return true;
+}
+
+/* Until when the call's thread is next blocked after it; at the latest the window's end. */
+static int64_t next_block(const struct job *job, const struct blockers *by, uint32_t call)
+{
+	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
+	uint32_t thread = calls->thread[call];
+	size_t low = by->first_of[thread], end = by->first_of[thread + 1], high = end;
+	int64_t last = job->device->window.end_ns;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (by->list[mid].start_ns < calls->end_ns[call])
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < end ? smaller(by->list[low].until_ns, last) : last;
+}
+
 /*
- * The stretch a call is charged with: from the end of the last operation it waited for, but not from
- * before the call, since what had ended by then it did not wait for, to the start of the first
- * operation that its process launches after it returns. None launched: it held nothing up.
+ * The stretch that a call is charged with begins at the end of the last operation it waited for, but
+ * not before the call: what had ended by then it did not wait for. It reaches at least to the start of
+ * the first operation that its process launches after it returns. None launched: it held nothing up.
  */
 static void stretch(struct job *job, struct entry *e)
 {
@@ -182,35 +202,91 @@ static void stretch(struct job *job, struct entry *e)
 				    t->calls.end_ns[e->call]);
 	if (next == FW_NONE)
 		return;
-	e->from_ns = t->calls.start_ns[e->call];
-	if (e->from_ns < e->waited_ns)
-		e->from_ns = e->waited_ns;
+	e->from_ns = larger(e->waited_ns, t->calls.start_ns[e->call]);
 	e->to_ns = t->ops.start_ns[next];
+	e->stop_alone_ns = next_block(job, &job->every, e->call);
+	e->stop_ns = next_block(job, &job->others, e->call);
 }
 
-static bool stretch_all(struct job *job)
+static const struct fw_idle_sum *charged(const struct job *job, const struct entry *e)
 {
-	for (size_t i = 0; i < job->count; i++) {
-		struct entry *e = &job->entries[i];
+	return e->is_copy ? &job->both : &job->gaps;
+}
 
-		stretch(job, e);
-		if (!fw_intervals_add(&job->all, e->from_ns, e->to_ns) ||
-		    (e->is_copy && !fw_intervals_add(&job->copies, e->from_ns, e->to_ns)))
+/*
+ * Without the call the host would have been ahead by the time it was blocked, and later gaps would have
+ * been shorter too, until that lead is used up or the host is blocked again. So the stretch goes on:
+ * the end of what holds as much idle time as the lead in the range, its start if there is none.
+ */
+static int64_t lead_end(const struct job *job, const struct entry *e, struct fw_interval range,
+			int64_t lead_ns)
+{
+	if (e->from_ns >= e->to_ns || lead_ns <= 0 || range.start_ns >= range.end_ns)
+		return range.start_ns;
+	return smaller(fw_idle_sum_reach(charged(job, e), range.start_ns, lead_ns), range.end_ns);
+}
+
+static int64_t end_alone(const struct job *job, const struct entry *e)
+{
+	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
+	int64_t blocked_ns = calls->end_ns[e->call] - calls->start_ns[e->call];
+	struct fw_interval range = { e->from_ns, e->stop_alone_ns };
+
+	return larger(e->to_ns, lead_end(job, e, range, blocked_ns - e->exposed_ns));
+}
+
+static int by_start(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct job *job = ctx;
+	const int64_t *start = job->ledger->trace->calls.start_ns;
+	int64_t x = start[job->entries[a].call], y = start[job->entries[b].call];
+
+	return (x > y) - (x < y);
+}
+
+static bool add_stretch(struct job *job, const struct entry *e, int64_t from, int64_t to)
+{
+	return fw_intervals_add(&job->all, from, to) &&
+	       (!e->is_copy || fw_intervals_add(&job->copies, from, to));
+}
+
+/* The calls together: idle time that one lead uses up is not there for the next. */
+static bool join_stretches(struct job *job, const uint32_t *order)
+{
+	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
+	int64_t used_ns = INT64_MIN, blocked_ns = INT64_MIN;
+
+	for (size_t i = 0; i < job->count; i++) {
+		const struct entry *e = &job->entries[order[i]];
+		int64_t end = calls->end_ns[e->call];
+		int64_t lead = end - larger(calls->start_ns[e->call], blocked_ns);
+		struct fw_interval range = { larger(e->from_ns, used_ns), e->stop_ns };
+
+		range.end_ns = lead_end(job, e, range, lead - e->exposed_ns);
+		if (!add_stretch(job, e, e->from_ns, e->to_ns) ||
+		    !add_stretch(job, e, range.start_ns, range.end_ns))
 			return false;
+		blocked_ns = larger(blocked_ns, end);
+		if (e->from_ns < e->to_ns)
+			used_ns = larger(range.end_ns, e->to_ns);
 	}
 	fw_intervals_merge(&job->all);
 	fw_intervals_merge(&job->copies);
 	return true;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static bool stretch_all(struct job *job)
 {
-	return a > b ? a : b;
-}
+	uint32_t *order = malloc((job->count + 1) * sizeof(*order));
+	bool ok = order != NULL;
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
+	for (size_t i = 0; ok && i < job->count; i++) {
+		order[i] = (uint32_t)i;
+		stretch(job, &job->entries[i]);
+	}
+	ok = ok && fw_sort_rows(order, job->count, by_start, job) && join_stretches(job, order);
+	free(order);
+	return ok;
 }
 
 /* The calls' own copies of a class, and all that the ledger prefers to it, inside the window. */
@@ -286,27 +362,31 @@ static bool prepare(struct job *job, const uint32_t *calls)
 	for (int c = 0; c < FW_CLASS_COUNT; c++)
 		if (fw_class_is_idle((enum fw_class)c))
 			idle |= BIT(c);
-	return enter(job, calls) && idle_sum_build(&job->gaps, job->device, idle & ~NOT_OF_CALLS) &&
-	       idle_sum_build(&job->inside, job->device, OF_BLOCKING_COPY) &&
+	idle &= ~NOT_OF_CALLS;
+	return enter(job, calls) && fw_idle_sum_build(&job->gaps, job->device, idle) &&
+	       fw_idle_sum_build(&job->inside, job->device, OF_BLOCKING_COPY) &&
+	       fw_idle_sum_build(&job->both, job->device, idle | OF_BLOCKING_COPY) &&
 	       fw_waits_build(&job->waits, job->ledger, job->device) && pass_copies(job) &&
-	       stretch_all(job) && expose(job);
+	       expose(job) && find_blockers(job, &job->every, true) &&
+	       find_blockers(job, &job->others, false) && stretch_all(job);
 }
 
 static int64_t cost_of(const struct job *job, const struct entry *e)
 {
-	int64_t ns = idle_in(&job->gaps, e->from_ns, e->to_ns);
-
-	if (e->is_copy)
-		ns += idle_in(&job->inside, e->from_ns, e->to_ns) + e->exposed_ns;
-	return ns;
+	return fw_idle_sum_in(charged(job, e), e->from_ns, end_alone(job, e)) + e->exposed_ns;
 }
 
 static void release(struct job *job)
 {
 	free(job->entries);
-	free(job->gaps.before);
-	free(job->inside.before);
+	fw_idle_sum_release(&job->gaps);
+	fw_idle_sum_release(&job->inside);
+	fw_idle_sum_release(&job->both);
 	free(job->stream_end);
+	free(job->every.list);
+	free(job->every.first_of);
+	free(job->others.list);
+	free(job->others.first_of);
 	fw_waits_release(&job->waits);
 	fw_intervals_release(&job->all);
 	fw_intervals_release(&job->copies);
@@ -320,7 +400,8 @@ int64_t fw_cost_of_calls(const struct fw_ledger *ledger, const struct fw_device_
 	int64_t total = -1;
 
 	if (prepare(&job, calls)) {
-		total = idle_in_set(&job.gaps, &job.all) + idle_in_set(&job.inside, &job.copies) +
+		total = fw_idle_sum_in_set(&job.gaps, &job.all) +
+			fw_idle_sum_in_set(&job.inside, &job.copies) +
 			fw_intervals_length(&job.exposed);
 		for (size_t i = 0; costs && i < count; i++)
 			costs[job.entries[i].place] = cost_of(&job, &job.entries[i]);

@@ -9,10 +9,11 @@
 /*
  * Cost of a set of distinct calls on a device inside its window, in ns: for a synchronisation the
  * idle time from the end of the last operation it waited for (not from before the call) to the start
- * of the first operation that its process launches after it returns, without what `input`,
- * `blocking-copy` and `alloc` own; for a blocking copy the same, minus `input` and `alloc`, plus its
- * own exposed copy time. Overlapping stretches count once. costs[i] (may be NULL) receives the cost
- * of calls[i] alone. -1 when memory is out: unknown.
+ * of the first operation that its process launches after it returns, and on until it is as long as
+ * the call blocked the host, without what `input`, `blocking-copy` and `alloc` own; for a blocking
+ * copy the same, minus `input` and `alloc`, plus its own exposed copy time (docs/ledger-cost.md).
+ * Each nanosecond counts once. costs[i] (may be NULL) receives the cost of calls[i] alone. -1 when
+ * memory is out: unknown.
  */
 int64_t fw_cost_of_calls(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
 			 const uint32_t *calls, size_t count, int64_t *costs);

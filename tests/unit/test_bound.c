@@ -219,6 +219,106 @@ static void host_work_bounds_what_faster_kernels_can_gain(void **state)
 	}
 }
 
+/*
+ * Programs whose truth is known: one host thread and one stream are simulated with and without the
+ * waits. What that gains must not be above the bound that the run with them gives.
+ */
+enum action { WORK, LAUNCH, WAIT, OTHER_WAIT, ACTIONS };
+
+#define STEPS   60
+#define LATENCY 4 /* from launch to start */
+
+struct program {
+	enum action action[STEPS];
+	int64_t host[STEPS], gpu[STEPS];
+	uint32_t waits[STEPS];
+	size_t wait_count;
+};
+
+static void write_program(struct program *p, unsigned *seed)
+{
+	static const enum action mix[] = { WORK,   WORK,   WORK,   LAUNCH, LAUNCH,
+					   LAUNCH, LAUNCH, LAUNCH, WAIT,   OTHER_WAIT };
+	bool has_others = rand_r(seed) % 2;
+	int longest = rand_r(seed) % 60 + 2;
+
+	p->wait_count = 0;
+	for (int i = 0; i < STEPS; i++) {
+		p->action[i] = mix[rand_r(seed) % 10];
+		if (p->action[i] == OTHER_WAIT && !has_others)
+			p->action[i] = WORK;
+		p->host[i] = rand_r(seed) % 20 + 1;
+		p->gpu[i] = rand_r(seed) % (rand_r(seed) % 4 ? 5 : longest) + 1;
+	}
+	/* The window begins with the first kernel, so no wait may begin before it. */
+	p->action[0] = p->action[STEPS - 1] = LAUNCH;
+	p->action[1] = WORK;
+	p->host[1] = LATENCY;
+}
+
+/* The time from the first kernel's start to the last one's end; recorded in c, unless c is NULL. */
+static int64_t simulate(struct program *p, struct ledger_case *c)
+{
+	uint32_t main = c ? case_thread(c, "1") : 0, row;
+	int64_t now = 0, gpu = LATENCY;
+
+	for (int i = 0; i < STEPS; i++) {
+		int64_t start = now;
+
+		if (p->action[i] == WORK) {
+			now += p->host[i];
+			if (c)
+				case_range(c, main, FW_RANGE_OPERATOR, start, now);
+		} else if (p->action[i] == LAUNCH) {
+			int64_t from = now + LATENCY > gpu ? now + LATENCY : gpu;
+
+			gpu = from + p->gpu[i];
+			now += 2;
+			if (c) {
+				case_call(c, main, "cudaLaunchKernel", start, now, i + 1);
+				case_kernel(c, 7, from, gpu, i + 1);
+			}
+		} else if (c || p->action[i] == OTHER_WAIT) {
+			now = (gpu > now ? gpu : now) + 1;
+			row = c ? case_call(c, main, "cudaStreamSynchronize", start, now, i + 1)
+				: 0;
+			if (p->action[i] == WAIT)
+				p->waits[p->wait_count++] = row;
+		}
+	}
+	return gpu - LATENCY;
+}
+
+static void no_simulated_program_gains_more_than_its_bound(void **state)
+{
+	int64_t gained = 0, bounds = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 2000; round++) {
+		const struct fw_device_ledger *d;
+		unsigned seed = round;
+		struct ledger_case c;
+		struct program p;
+		int64_t with, without, cost, bound;
+
+		write_program(&p, &seed);
+		case_open(&c);
+		with = simulate(&p, &c);
+		without = simulate(&p, NULL);
+		d = case_build(&c, NULL);
+		assert_int_equal(d->window.end_ns - d->window.start_ns, with);
+		cost = fw_cost_of_calls(c.ledger, d, p.waits, p.wait_count, NULL);
+		bound = fw_bound(c.ledger, d, FW_BOUND_CALLS, p.waits, p.wait_count, cost);
+		assert_true(with - without <= bound);
+		assert_true(bound <= cost);
+		gained += with - without;
+		bounds += bound;
+		case_close(&c);
+	}
+	/* The bound is not only true but close: most of what it allows is gained. */
+	assert_true(gained > bounds / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +330,7 @@ int main(void)
 		cmocka_unit_test(threads_that_hand_over_wait_together),
 		cmocka_unit_test(threads_of_their_own_are_bounded_by_the_busier),
 		cmocka_unit_test(threads_that_launch_under_one_percent_do_not_count),
+		cmocka_unit_test(no_simulated_program_gains_more_than_its_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,12 +126,12 @@ static void no_loop_gained_more_than_its_bound(void **state)
 		  false,
 		  0.11,
 		  0.30 },
-		/* workers8-pin -> after (no wait after each copy): within the noise. */
+		/* workers8-pin -> after (no wait after each copy): 2.4 % by the medians; they overlap. */
 		{ { 0.023178, 0.024762, 0.02165 },
 		  { 0.0211, 0.023145, 0.022613 },
 		  false,
-		  0.0,
-		  0.02 },
+		  0.025,
+		  0.05 },
 	};
 
 	(void)state;
@@ -151,6 +151,8 @@ static void no_loop_gained_more_than_its_bound(void **state)
 /*
  * The same with the profiled lengths: 20 batches before, 60 after. before: 76.5 ms a batch, of which
  * 57.9 can go at most; workers8: 24.0, so 52.5 went. workers8-pin: 18.1; 5.9 of at most 7.1 went.
+ * after: 1053.0 ms in all, 33.7 less, of at most 46.6; the gaps right behind the waits were 21.0, and
+ * the lead that the host lost in them shows in later gaps.
  */
 static void no_profiled_batch_gained_more_than_its_bound(void **state)
 {
@@ -159,7 +161,9 @@ static void no_profiled_batch_gained_more_than_its_bound(void **state)
 	(void)state;
 	assert_true(before->window_ns / 20 - workers->window_ns / 60 <= before->bound_ns / 20);
 	assert_true(workers->window_ns / 60 - pinned->window_ns / 60 <= workers->bound_ns / 60);
-	/* Both bounds are worth having: well below the window. */
+	assert_true(pinned->window_ns - 1052957720 <= pinned->bound_ns);
+	/* The bounds are worth having: well below the window. */
+	assert_true(pinned->bound_ns < 47000000);
 	assert_true(before->bound_ns / 20 < 58000000);
 	assert_true(workers->bound_ns / 60 < 7200000);
 }

@@ -131,7 +131,8 @@ static void record_tells_which_stream_was_waited_for(void **state)
 
 /*
  * Two threads wait for the same kernel, until 110 and 120; thread 2 launches the next kernel at 150.
- * Each alone costs [100,160) = 60; together still 60. A second pair of waits costs its own 20.
+ * Thread 1's alone costs [100,160) = 60, as it is blocked again at 170. Thread 2's has a lead of 100
+ * and is not: the 20 of [200,220) are its too. Thread 1's second wait costs these 20. Together: 80.
  */
 static void overlapping_stretches_count_once(void **state)
 {
@@ -149,10 +150,62 @@ static void overlapping_stretches_count_once(void **state)
 	case_launch(&c, case_thread(&c, "1"), 210, 220, 230, 6);
 	case_build(&c, NULL);
 	assert_int_equal(fw_cost_of_calls(c.ledger, c.ledger->devices, calls, 3, costs), 80);
-	assert_int_equal(costs[0], 60);
+	assert_int_equal(costs[0], 80);
 	assert_int_equal(costs[1], 20);
 	assert_int_equal(costs[2], 60);
 	assert_int_equal(fw_cost_of_calls(c.ledger, c.ledger->devices, calls, 0, NULL), 0);
+	case_close(&c);
+}
+
+/*
+ * After a wait [20,110) for the kernel [10,100) the host launches small kernels [125,130), [165,170)
+ * and [205,210), later than the GPU could run them: 25, 35 and 35 idle. The host was blocked for 90;
+ * ahead by so much, it would have saved 25 + 35 + 30 of them.
+ */
+static void lead_that_was_lost_shows_in_later_gaps_too(void **state)
+{
+	struct ledger_case c;
+	uint32_t main, sync;
+
+	(void)state;
+	case_open(&c);
+	main = case_thread(&c, "1");
+	case_launch(&c, main, 0, 10, 100, 1);
+	sync = case_call(&c, main, "cudaStreamSynchronize", 20, 110, 2);
+	case_launch(&c, main, 115, 125, 130, 3);
+	case_launch(&c, main, 155, 165, 170, 4);
+	case_launch(&c, main, 195, 205, 210, 5);
+	case_build(&c, NULL);
+	assert_int_equal(cost_of(&c, sync), 90);
+	case_close(&c);
+}
+
+/*
+ * The same, but the second kernel is launched at 115, runs until 170, and is waited for in [121,172):
+ * there the lead is gone, and the first wait costs 25. The second costs [170,205) = 35. Together: 60.
+ */
+static void next_wait_ends_the_lead(void **state)
+{
+	struct ledger_case c;
+	uint32_t main, syncs[2];
+	int64_t costs[2];
+
+	(void)state;
+	case_open(&c);
+	main = case_thread(&c, "1");
+	case_launch(&c, main, 0, 10, 100, 1);
+	syncs[0] = case_call(&c, main, "cudaStreamSynchronize", 20, 110, 2);
+	case_call(&c, main, "cudaLaunchKernel", 111, 114, 3);
+	case_kernel(&c, 7, 125, 130, 3);
+	case_launch(&c, main, 115, 130, 170, 4);
+	syncs[1] = case_call(&c, main, "cudaStreamSynchronize", 121, 172, 5);
+	case_launch(&c, main, 195, 205, 210, 6);
+	case_build(&c, NULL);
+	assert_int_equal(cost_of(&c, syncs[0]), 25);
+	assert_int_equal(cost_of(&c, syncs[1]), 35);
+	assert_int_equal(fw_cost_of_calls(c.ledger, c.ledger->devices, syncs, 2, costs), 60);
+	assert_int_equal(costs[0], 25);
+	assert_int_equal(costs[1], 35);
 	case_close(&c);
 }
 
@@ -234,10 +287,11 @@ static void cost_stays_inside_the_window(void **state)
  */
 #define SPAN  600
 #define CALLS 12
+#define OWN   9 /* of these the cost is asked for */
 
 struct slow {
 	bool gap[SPAN], copy_gap[SPAN], exposed[SPAN];
-	bool stretched[CALLS + 1][SPAN], copied[CALLS + 1][SPAN]; /* the last: any call */
+	bool stretched[OWN + 1][SPAN], copied[OWN + 1][SPAN]; /* the last: all calls */
 };
 
 static int64_t slow_waited(const struct ledger_case *c, uint32_t call, bool is_copy)
@@ -282,21 +336,6 @@ static int64_t slow_next(const struct ledger_case *c, uint32_t call)
 	return launched == INT64_MAX ? INT64_MIN : next;
 }
 
-static void slow_stretch(const struct ledger_case *c, struct slow *s, uint32_t call, size_t place)
-{
-	const struct fw_trace *t = c->trace;
-	bool is_copy = fw_ledger_call_class(c->ledger, call) == FW_CLASS_BLOCKING_COPY;
-	int64_t from = slow_waited(c, call, is_copy), to = slow_next(c, call);
-
-	if (from < t->calls.start_ns[call])
-		from = t->calls.start_ns[call];
-	for (int64_t x = from; x < to; x++) {
-		s->stretched[place][x] = s->stretched[CALLS][x] = true;
-		if (is_copy)
-			s->copied[place][x] = s->copied[CALLS][x] = true;
-	}
-}
-
 /* What a call is charged with at an instant: idle time of its stretch, or its own copy if exposed. */
 static bool slow_own(const struct ledger_case *c, uint32_t call, int64_t x)
 {
@@ -307,6 +346,96 @@ static bool slow_own(const struct ledger_case *c, uint32_t call, int64_t x)
 		    t->ops.start_ns[i] <= x && x < t->ops.end_ns[i])
 			return true;
 	return false;
+}
+
+/* Until when the call's thread is blocked next, by a call that is not among own[0 .. n). */
+static int64_t slow_stop(const struct ledger_case *c, uint32_t call, const uint32_t *own, size_t n)
+{
+	const struct fw_trace_calls *calls = &c->trace->calls;
+	int64_t stop = c->ledger->devices[0].window.end_ns, first = INT64_MAX;
+
+	for (uint32_t i = 0; i < calls->len; i++) {
+		enum fw_class k = fw_ledger_call_class(c->ledger, i);
+		int64_t until = k == FW_CLASS_SYNC ? slow_waited(c, i, false) : calls->end_ns[i];
+		bool is_own = false;
+
+		for (size_t j = 0; j < n; j++)
+			is_own = is_own || own[j] == i;
+		if (is_own || calls->thread[i] != calls->thread[call] ||
+		    calls->start_ns[i] < calls->end_ns[call] || calls->start_ns[i] >= first)
+			continue;
+		if (k == FW_CLASS_BLOCKING_COPY ||
+		    (k == FW_CLASS_SYNC && until > calls->start_ns[i])) {
+			first = calls->start_ns[i];
+			stop = until < stop ? until : stop;
+		}
+	}
+	return stop;
+}
+
+/* Where a lead ends that may use up idle time in [start, stop). */
+static int64_t slow_lead(const struct slow *s, bool is_copy, int64_t start, int64_t stop,
+			 int64_t lead)
+{
+	for (; start < stop && lead > 0; start++)
+		lead -= s->gap[start] || (is_copy && s->copy_gap[start]);
+	return start;
+}
+
+static void slow_mark(struct slow *s, size_t place, bool is_copy, int64_t from, int64_t to)
+{
+	for (int64_t x = from; x < to; x++) {
+		s->stretched[place][x] = true;
+		s->copied[place][x] = s->copied[place][x] || is_copy;
+	}
+}
+
+static bool is_earlier(const struct fw_trace *t, uint32_t a, uint32_t b)
+{
+	int64_t x = t->calls.start_ns[a], y = t->calls.start_ns[b];
+
+	return x != y ? x < y : a < b;
+}
+
+/* The calls by start, each alone and all together. */
+static void slow_stretches(const struct ledger_case *c, struct slow *s, const uint32_t *calls)
+{
+	const struct fw_trace *t = c->trace;
+	int64_t used = INT64_MIN, blocked = INT64_MIN;
+	bool done[OWN] = { false };
+
+	for (size_t round = 0; round < OWN; round++) {
+		size_t i = OWN;
+		int64_t from, to, start, end, lead = 0, exposed = 0;
+		bool is_copy;
+
+		for (size_t j = 0; j < OWN; j++)
+			if (!done[j] && (i == OWN || is_earlier(t, calls[j], calls[i])))
+				i = j;
+		done[i] = true;
+		start = t->calls.start_ns[calls[i]];
+		end = t->calls.end_ns[calls[i]];
+		is_copy = fw_ledger_call_class(c->ledger, calls[i]) == FW_CLASS_BLOCKING_COPY;
+		from = slow_waited(c, calls[i], is_copy);
+		from = from < start ? start : from;
+		to = slow_next(c, calls[i]);
+		for (int64_t x = 0; x < SPAN; x++)
+			exposed += s->exposed[x] && slow_own(c, calls[i], x);
+		if (from < to) {
+			int64_t alone = slow_stop(c, calls[i], &calls[i], 1);
+			int64_t joint = slow_stop(c, calls[i], calls, OWN);
+
+			alone = slow_lead(s, is_copy, from, alone, end - start - exposed);
+			slow_mark(s, i, is_copy, from, alone > to ? alone : to);
+			slow_mark(s, OWN, is_copy, from, to);
+			lead = end - (start > blocked ? start : blocked) - exposed;
+			used = from > used ? from : used;
+			joint = slow_lead(s, is_copy, used, joint, lead);
+			slow_mark(s, OWN, is_copy, used, joint);
+			used = joint > to ? joint : to;
+		}
+		blocked = end > blocked ? end : blocked;
+	}
 }
 
 static void slow_classes(const struct ledger_case *c, struct slow *s)
@@ -371,8 +500,8 @@ static int64_t slow_sum(const struct slow *s, const struct ledger_case *c, size_
 	for (int64_t x = 0; x < SPAN; x++) {
 		bool own = false;
 
-		for (size_t i = 0; i < CALLS && s->exposed[x]; i++)
-			if (place == CALLS || place == i)
+		for (size_t i = 0; i < OWN && s->exposed[x]; i++)
+			if (place == OWN || place == i)
 				own = own || slow_own(c, calls[i], x);
 		ns += (s->gap[x] && s->stretched[place][x]) ||
 		      (s->copy_gap[x] && s->copied[place][x]) || own;
@@ -390,20 +519,28 @@ static void equals_the_slow_definition_on_random_traces(void **state)
 		unsigned seed = round;
 		struct ledger_case c;
 		uint32_t calls[CALLS];
-		int64_t costs[CALLS], total;
+		int64_t costs[OWN], total;
 
 		memset(&s, 0, sizeof(s));
 		case_open(&c);
 		case_call(&c, case_thread(&c, "1"), "cudaLaunchKernel", 0, 0, 1000);
+		fw_trace_stream(c.trace, c.device, 7);
+		fw_trace_stream(c.trace, c.device, 8);
 		random_work(&c, &seed, calls);
 		case_build(&c, NULL);
 		assert_true(c.ledger->devices[0].window.end_ns < SPAN);
 		slow_classes(&c, &s);
-		for (size_t i = 0; i < CALLS; i++)
-			slow_stretch(&c, &s, calls[i], i);
-		total = fw_cost_of_calls(c.ledger, c.ledger->devices, calls, CALLS, costs);
-		assert_int_equal(total, slow_sum(&s, &c, CALLS, calls));
-		for (size_t i = 0; i < CALLS; i++)
+		for (size_t i = CALLS - 1; i > 0; i--) { /* a random OWN of them, in any order */
+			size_t j = (size_t)rand_r(&seed) % (i + 1);
+			uint32_t call = calls[i];
+
+			calls[i] = calls[j];
+			calls[j] = call;
+		}
+		slow_stretches(&c, &s, calls);
+		total = fw_cost_of_calls(c.ledger, c.ledger->devices, calls, OWN, costs);
+		assert_int_equal(total, slow_sum(&s, &c, OWN, calls));
+		for (size_t i = 0; i < OWN; i++)
 			assert_int_equal(costs[i], slow_sum(&s, &c, i, calls));
 		seen += total;
 		case_close(&c);
@@ -420,6 +557,8 @@ int main(void)
 		cmocka_unit_test(sync_at_the_end_costs_nothing),
 		cmocka_unit_test(record_tells_which_stream_was_waited_for),
 		cmocka_unit_test(overlapping_stretches_count_once),
+		cmocka_unit_test(lead_that_was_lost_shows_in_later_gaps_too),
+		cmocka_unit_test(next_wait_ends_the_lead),
 		cmocka_unit_test(launches_of_other_processes_do_not_end_the_stretch),
 		cmocka_unit_test(blocking_copy_costs_its_wait_and_its_exposed_time),
 		cmocka_unit_test(cost_stays_inside_the_window),
