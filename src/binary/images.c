@@ -1,17 +1,14 @@
 /* Images -> kernels, over all threads, with a bound on what is unpacked at a time. */
 #include "binary/fatbin.h"
 #include "binary/opening.h"
+#include "binary/schedule.h"
 
 #include <stdlib.h>
 
-/* Bytes of unpacked images at a time: in buffers that the workers keep, and in larger ones. */
-#define KEPT_AT_ONCE  (UINT64_C(24) << 20)
-#define LARGE_AT_ONCE (UINT64_C(96) << 20)
 /* All that a file may unpack to, so that a small one cannot keep the machine busy. */
 #define TOTAL_RATIO 64
 #define TOTAL_SLACK (UINT64_C(1) << 30)
 
-/* The order in which images are read: large ones first, so that no thread ends long after the others. */
 static int compare_jobs(const void *a, const void *b)
 {
 	const struct fw_job *x = *(struct fw_job *const *)a, *y = *(struct fw_job *const *)b;
@@ -50,33 +47,6 @@ static void collect_jobs(struct fw_opening *opening)
 		qsort(opening->jobs, opening->job_count, sizeof(struct fw_job *), compare_jobs);
 }
 
-/* Memory for one unpacked image; small buffers stay with the worker. */
-static unsigned char *take_buffer(struct fw_opening *opening, struct fw_reader *reader, size_t size)
-{
-	size_t keep = (size_t)(KEPT_AT_ONCE / opening->options.threads);
-
-	if (size > keep) {
-		fw_budget_take(&opening->budget, size);
-		return malloc(size);
-	}
-	if (size > reader->kept_bytes) {
-		free(reader->kept_buffer);
-		reader->kept_bytes = 0;
-		reader->kept_buffer = malloc(size);
-		if (reader->kept_buffer)
-			reader->kept_bytes = size;
-	}
-	return reader->kept_buffer;
-}
-
-static void return_buffer(struct fw_opening *opening, struct fw_reader *reader, size_t size)
-{
-	if (reader->buffer == reader->kept_buffer)
-		return;
-	free(reader->buffer);
-	fw_budget_return(&opening->budget, size);
-}
-
 static fw_status read_image(struct fw_reader *reader, struct fw_job *job, struct fw_error *err)
 {
 	struct fw_span bytes;
@@ -90,26 +60,16 @@ static fw_status read_image(struct fw_reader *reader, struct fw_job *job, struct
 	return fw_ptx_read(reader, &job->image, bytes, err);
 }
 
-static void read_job(void *context, unsigned worker, size_t item)
+static void read_job(struct fw_reader *reader, struct fw_job *job)
 {
-	struct fw_opening *opening = context;
-	struct fw_job *job = opening->jobs[item];
-	struct fw_reader *reader = opening->readers + worker;
-	size_t size = (size_t)job->image.bytes;
 	struct fw_error error;
-	fw_status status = FW_OK;
+	fw_status status;
 
-	job->worker = worker;
 	job->first = reader->found.len;
-	if (job->packing != FW_PACKING_NONE) {
-		reader->buffer = take_buffer(opening, reader, size);
-		if (!reader->buffer)
-			status = fw_fail_nomem(&error, size);
-	}
-	if (status == FW_OK)
+	if (job->packing != FW_PACKING_NONE && !reader->buffer)
+		status = fw_fail_nomem(&error, (size_t)job->image.bytes);
+	else
 		status = read_image(reader, job, &error);
-	if (job->packing != FW_PACKING_NONE)
-		return_buffer(opening, reader, size);
 	job->image.kernel_count = (uint32_t)(reader->found.len - job->first);
 	if (status == FW_OK)
 		return;
@@ -118,18 +78,37 @@ static void read_job(void *context, unsigned worker, size_t item)
 		job->image.error = "out of memory";
 }
 
+/* What images are read with, and the queue they come from. */
+struct reading {
+	struct fw_opening *opening;
+	struct fw_schedule schedule;
+};
+
+static void read_jobs(void *context, unsigned worker, size_t item)
+{
+	struct reading *reading = context;
+	struct fw_reader *reader = reading->opening->readers + worker;
+	struct fw_job *job;
+
+	(void)item;
+	while ((job = fw_schedule_next(&reading->schedule, reader))) {
+		job->worker = worker;
+		read_job(reader, job);
+	}
+}
+
 /* What only reading needs; the kernels found and their names stay. */
 static void drop_scratch(struct fw_reader *reader)
 {
 	fw_unpack_release(reader);
-	free(reader->kept_buffer);
-	reader->kept_buffer = NULL;
 	fw_vec_release(&reader->slots);
 }
 
 fw_status fw_read_images(struct fw_opening *opening, struct fw_error *err)
 {
+	struct reading reading = { .opening = opening };
 	size_t count = 0;
+	unsigned threads;
 
 	for (size_t i = 0; i < opening->order_count; i++)
 		count += opening->order[i]->jobs.len;
@@ -142,9 +121,12 @@ fw_status fw_read_images(struct fw_opening *opening, struct fw_error *err)
 		opening->readers[i].slots = (struct fw_vec)FW_VEC(uint32_t);
 	}
 	collect_jobs(opening);
-	fw_budget_init(&opening->budget, LARGE_AT_ONCE);
-	fw_parallel(opening->options.threads, opening->job_count, read_job, opening);
-	fw_budget_release(&opening->budget);
+	fw_schedule_init(&reading.schedule, opening->jobs, opening->job_count);
+	threads = opening->options.threads;
+	if (threads > opening->job_count)
+		threads = (unsigned)opening->job_count;
+	fw_parallel(threads, threads, read_jobs, &reading);
+	fw_schedule_release(&reading.schedule);
 	for (unsigned i = 0; i < opening->options.threads; i++)
 		drop_scratch(opening->readers + i);
 	return FW_OK;

@@ -22,7 +22,6 @@ struct fw_opening {
 	struct fw_reader *readers; /* one for each thread */
 	struct fw_job **jobs;      /* the images to read, largest first */
 	size_t job_count;
-	struct fw_budget budget;
 };
 
 /* Reads the kernels of all images found; damage is noted in each. */

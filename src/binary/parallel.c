@@ -1,6 +1,7 @@
 /* A queue of numbered items and the threads that empty it. */
 #include "binary/parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -57,35 +58,4 @@ void fw_parallel(unsigned threads, size_t count, fw_work *work, void *context)
 	run(&queue);
 	while (n)
 		pthread_join(started[--n], NULL);
-}
-
-void fw_budget_init(struct fw_budget *budget, uint64_t limit)
-{
-	budget->limit = limit;
-	budget->used = 0;
-	pthread_mutex_init(&budget->lock, NULL);
-	pthread_cond_init(&budget->freed, NULL);
-}
-
-void fw_budget_release(struct fw_budget *budget)
-{
-	pthread_cond_destroy(&budget->freed);
-	pthread_mutex_destroy(&budget->lock);
-}
-
-void fw_budget_take(struct fw_budget *budget, uint64_t bytes)
-{
-	pthread_mutex_lock(&budget->lock);
-	while (budget->used && (bytes > budget->limit || budget->used > budget->limit - bytes))
-		pthread_cond_wait(&budget->freed, &budget->lock);
-	budget->used += bytes;
-	pthread_mutex_unlock(&budget->lock);
-}
-
-void fw_budget_return(struct fw_budget *budget, uint64_t bytes)
-{
-	pthread_mutex_lock(&budget->lock);
-	budget->used -= bytes;
-	pthread_cond_broadcast(&budget->freed);
-	pthread_mutex_unlock(&budget->lock);
 }

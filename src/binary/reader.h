@@ -32,9 +32,9 @@ struct fw_reader {
 	struct fw_arena arena;
 	struct fw_vec slots; /* uint32_t */
 	void *zstd;
-	/* For the image being unpacked; kept_buffer, of kept_bytes, or one of its own. */
-	unsigned char *buffer, *kept_buffer;
-	size_t kept_bytes;
+	/* For the image being unpacked; its owner is the schedule. */
+	unsigned char *buffer;
+	size_t buffer_bytes;
 	/* Names must be copied: the image's bytes go away. */
 	bool copies_names;
 };
