@@ -61,11 +61,14 @@ static const char *section_name(const struct cubin *cubin, const struct fw_secti
 static void read_tool_note(struct cubin *cubin, struct fw_span note)
 {
 	struct fw_image *image = cubin->image;
-	const unsigned char *end = note.data + note.size, *p;
+	const unsigned char *end, *p;
 	char arch[32];
 	int n;
 
-	p = note.size ? memmem(note.data, note.size, ", V", 3) : NULL;
+	if (!note.size)
+		return;
+	end = note.data + note.size;
+	p = memmem(note.data, note.size, ", V", 3);
 	if (p && !image->compiler) {
 		const unsigned char *text = p + 3;
 
@@ -76,7 +79,7 @@ static void read_tool_note(struct cubin *cubin, struct fw_span note)
 							   (const char *)text, (size_t)(p - text));
 	}
 	n = snprintf(arch, sizeof(arch), "sm_%d", image->target.cc);
-	p = note.size ? memmem(note.data, note.size, arch, (size_t)n) : NULL;
+	p = memmem(note.data, note.size, arch, (size_t)n);
 	if (p && p + n < end && (p[n] == 'a' || p[n] == 'f') && !image->target.suffix)
 		image->target.suffix = (char)p[n];
 }

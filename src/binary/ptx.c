@@ -266,7 +266,6 @@ fw_status fw_ptx_read(struct fw_reader *reader, struct fw_image *image, struct f
 	struct fw_ptx_module module = {
 		.reader = reader,
 		.image = image,
-		.lexer = { (const char *)text.data, (const char *)text.data + text.size },
 		.vars = FW_VEC(struct fw_ptx_var),
 		.funcs = FW_VEC(struct fw_ptx_func),
 		.refs = FW_VEC(uint32_t),
@@ -274,6 +273,10 @@ fw_status fw_ptx_read(struct fw_reader *reader, struct fw_image *image, struct f
 	size_t first = reader->found.len;
 	fw_status status;
 
+	if (!text.size)
+		return fw_fail(err, FW_ERR_FORMAT, "no text");
+	module.lexer.at = (const char *)text.data;
+	module.lexer.end = module.lexer.at + text.size;
 	fw_ptx_names_init(&module);
 	status = read_module(&module, err);
 	if (status != FW_OK)
@@ -287,12 +290,13 @@ fw_status fw_ptx_read(struct fw_reader *reader, struct fw_image *image, struct f
 
 bool fw_is_ptx(struct fw_span text)
 {
-	struct fw_ptx_lexer lexer = { (const char *)text.data,
-				      (const char *)text.data + text.size };
+	struct fw_ptx_lexer lexer;
 	struct fw_ptx_token token;
 
 	if (!text.size)
 		return false;
+	lexer.at = (const char *)text.data;
+	lexer.end = lexer.at + text.size;
 	token = fw_ptx_next(&lexer);
 	return fw_ptx_is(&token, ".version");
 }

@@ -18,7 +18,8 @@ static inline bool fw_span_part(struct fw_span span, uint64_t offset, uint64_t s
 {
 	if (offset > span.size || size > span.size - offset)
 		return false;
-	part->data = span.data + offset;
+	/* No bytes may have no address, to which even 0 must not be added. */
+	part->data = offset ? span.data + offset : span.data;
 	part->size = (size_t)size;
 	return true;
 }
