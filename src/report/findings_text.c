@@ -8,8 +8,9 @@
 #include "report/amounts.h"
 #include "report/names.h"
 
-#define INDENT      14
-#define CODE_INDENT 18
+#define INDENT       14
+#define CODE_INDENT  18
+#define PLACE_MARGIN 30 /* columns that a line of evidence keeps for indent and value */
 
 static void put_cost(struct fw_page *page, const struct fw_finding *finding)
 {
@@ -23,29 +24,35 @@ static void put_cost(struct fw_page *page, const struct fw_finding *finding)
 	fw_page_item(page, "   cost", INDENT, text);
 }
 
-/* Kernels are shortened as in the table; other names would lose a part that tells. */
+/*
+ * Kernels are shortened as in the table; other names would lose a part that tells. What is longer than
+ * most of a line is cut.
+ */
 static const char *place_name(struct fw_page *page, const char *place)
 {
 	bool is_kernel = strchr(place, '<') || !strncmp(place, "_Z", 2);
+	const char *name = is_kernel ? fw_short_name(&page->arena, place) : place;
 
-	return is_kernel && !page->full_names ? fw_short_name(&page->arena, place) : place;
+	return page->full_names ? place : fw_page_cut(page, name, page->columns - PLACE_MARGIN);
 }
 
-/* A place is named where it differs from the row above. */
+/* A label or a place that is the row above's is not said again. */
 static void put_evidence(struct fw_page *page, const struct fw_finding *finding)
 {
 	const struct fw_evidence *rows = finding->evidence.data;
-	const char *above = NULL;
+	const char *label = "", *place = "";
 
 	for (size_t i = 0; i < finding->evidence.len; i++) {
-		const char *place = rows[i].place;
-		bool is_new = place && (!above || strcmp(place, above) != 0);
-		const char *text =
-			fw_page_text(page, "%s: %s%s%s", rows[i].label, rows[i].value,
-				     is_new ? ", " : "", is_new ? place_name(page, place) : "");
+		const char *name = rows[i].place ? rows[i].place : "";
+		bool is_same = !strcmp(rows[i].label, label), is_there = !strcmp(name, place);
+		const char *text = fw_page_text(page, "%s%s%s%s%s", is_same ? "" : rows[i].label,
+						is_same ? "" : ": ", rows[i].value,
+						is_there || !*name ? "" : ", ",
+						is_there ? "" : place_name(page, name));
 
-		fw_page_item(page, i ? "" : "   evidence", INDENT, text);
-		above = place;
+		fw_page_item(page, i ? "" : "   evidence", INDENT + (is_same ? 2 : 0), text);
+		label = rows[i].label;
+		place = name;
 	}
 }
 

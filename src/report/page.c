@@ -195,38 +195,32 @@ static const char *ellipsis(const struct fw_page *page)
 	return page->ascii ? "..." : "\xe2\x80\xa6";
 }
 
-/* Puts text in at most width columns; returns the columns taken. */
-static size_t put_cut(struct fw_page *page, const char *text, unsigned width)
+const char *fw_page_cut(struct fw_page *page, const char *text, unsigned width)
 {
-	size_t len = strlen(text), taken = fw_utf8_width(text, len), mark, cut;
+	size_t len = strlen(text), mark = page->ascii ? 3 : 1;
 
-	if (taken <= width) {
-		put_clean(page, text, len);
-		return taken;
-	}
-	mark = page->ascii ? 3 : 1;
+	if (fw_utf8_width(text, len) <= width)
+		return text;
 	if (width < mark)
-		return 0;
-	cut = fw_utf8_cut(text, len, width - mark);
-	put_clean(page, text, cut);
-	fw_str_puts(page->out, ellipsis(page));
-	return fw_utf8_width(text, cut) + mark;
+		return "";
+	return fw_page_text(page, "%.*s%s", (int)fw_utf8_cut(text, len, width - mark), text,
+			    ellipsis(page));
 }
 
 void fw_page_cell(struct fw_page *page, const char *text, unsigned width)
 {
-	size_t taken = put_cut(page, text, width);
+	const char *cut = fw_page_cut(page, text, width);
 
-	fw_str_repeat(page->out, " ", width - taken);
+	fw_page_put(page, cut);
+	fw_str_repeat(page->out, " ", width - fw_utf8_width(cut, strlen(cut)));
 }
 
 void fw_page_cell_right(struct fw_page *page, const char *text, unsigned width)
 {
-	size_t taken = fw_utf8_width(text, strlen(text));
+	const char *cut = fw_page_cut(page, text, width);
 
-	if (taken < width)
-		fw_str_repeat(page->out, " ", width - taken);
-	put_cut(page, text, width);
+	fw_str_repeat(page->out, " ", width - fw_utf8_width(cut, strlen(cut)));
+	fw_page_put(page, cut);
 }
 
 void fw_page_bar(struct fw_page *page, int64_t part, int64_t whole, unsigned width)

@@ -33,6 +33,9 @@ const char *fw_page_text(struct fw_page *page, const char *fmt, ...)
 /* Ends a line, without the blanks at its end. */
 void fw_page_end_line(struct fw_page *page);
 
+/* text, or as much of it as fits width columns with an ellipsis; lives as long as the page. */
+const char *fw_page_cut(struct fw_page *page, const char *text, unsigned width);
+
 /* An empty line, then a bold line. */
 void fw_page_heading(struct fw_page *page, const char *text);
 
