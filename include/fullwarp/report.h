@@ -39,6 +39,8 @@ struct fw_report_options {
 	/* Called now and then by fw_report_open in the calling thread; total 0: unknown. May be NULL. */
 	void (*progress)(void *user, uint64_t bytes_read, uint64_t bytes_total);
 	void *user;
+	/* Model of the GPUs that a trace does not describe, e.g. "H200"; NULL: they stay unknown. */
+	const char *gpu;
 };
 
 /* How the text looks. Fill with zeros, set struct_size, then what differs from the default. */

@@ -16,7 +16,7 @@
 
 struct arguments {
 	bool all, explain, full_names, kernels;
-	const char *format, *output, *top, *window;
+	const char *format, *gpu, *output, *top, *window;
 };
 
 static const char about[] = "Why was the GPU not full? Reads PyTorch profiler traces (JSON, also "
@@ -75,6 +75,7 @@ static int settle(const struct fw_usage *usage, const struct arguments *args,
 					      args->window);
 	}
 	options->all = args->all;
+	options->gpu = args->gpu;
 	style->kernels = (unsigned)top;
 	style->columns = fw_terminal_columns();
 	style->color = !args->output && fw_terminal_has_color();
@@ -159,6 +160,8 @@ int fw_cmd_report(int argc, char **argv)
 		{ 0, "window", "START,END",
 		  "this part only, in ms from the trace's start, or with a unit", NULL,
 		  &args.window },
+		{ 0, "gpu", "NAME", "model of a GPU that the trace does not describe, e.g. H200",
+		  NULL, &args.gpu },
 		{ 0, "top", "N", "rows of the kernel table (15)", NULL, &args.top },
 		{ 0, "kernels", NULL, "the kernel table alone, every row unless --top is given",
 		  &args.kernels, NULL },

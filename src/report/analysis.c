@@ -1,10 +1,13 @@
 /* The public handle: traces in, ledger and findings behind it, text or JSON out. */
 #include "report/report.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "hw/chips.h"
 #include "import/import.h"
 
 /*
@@ -31,6 +34,34 @@ static fw_status fail_without_gpu(const struct fw_trace *trace, const char *path
 		       path, (unsigned long long)trace->integrity.events,
 		       trace->integrity.truncated ? " (the file ends in the middle of one)" : "",
 		       fw_blind_spot_remedy(FW_BLIND_NO_GPU_OPS));
+}
+
+/*
+ * Takes the GPUs that the trace does not describe for `gpu`, and says so in their name. What the trace
+ * says itself stays.
+ */
+static fw_status name_gpus(struct fw_trace *trace, const char *gpu, struct fw_error *err)
+{
+	const struct fw_hw_chip *chip;
+	struct fw_error why;
+	bool is_known = true, failed = false;
+	char name[64];
+
+	if (fw_hw_chip_find(gpu, &chip, &why))
+		return fw_fail(err, FW_ERR_ARGUMENT, "%s", why.message);
+	snprintf(name, sizeof(name), "%s (--gpu)", chip->name);
+	for (size_t i = 0; i < trace->devices.len; i++) {
+		if (trace->devices.cc[i] < 0 && !trace->devices.is_amd[i]) {
+			trace->devices.cc[i] = (int32_t)chip->cc;
+			trace->devices.sms[i] = chip->sms ? (int32_t)chip->sms : -1;
+			trace->devices.name[i] =
+				fw_trace_intern(trace, name, strlen(name), &failed);
+		}
+		is_known = is_known && trace->devices.cc[i] >= 0;
+	}
+	if (is_known)
+		trace->blind_spots &= ~(1u << FW_BLIND_NO_DEVICE_PROPERTIES);
+	return failed ? fw_fail_nomem(err, sizeof(name)) : FW_OK;
 }
 
 /* A window that no operation reaches would be a page about nothing. */
@@ -64,6 +95,8 @@ static fw_status analyse(struct fw_report *report, const char *const *paths, siz
 
 	if (!status && !report->trace->ops.len)
 		status = fail_without_gpu(report->trace, paths[0], err);
+	if (!status && options->gpu)
+		status = name_gpus(report->trace, options->gpu, err);
 	if (!status)
 		status = check_window(report->trace, &ledger, err);
 	if (!status)
