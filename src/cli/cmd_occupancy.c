@@ -1,8 +1,46 @@
-/* fullwarp occupancy: the theoretical occupancy of values typed in. */
+/* fullwarp occupancy: the theoretical occupancy of values typed in, or of every kernel in files. */
 #include "cli/cmd.h"
-#include "cli/occupancy.h"
+#include "cli/occupancy_list.h"
 
 #include <stdio.h>
+
+static bool print(const struct occupancy_list *list)
+{
+	if (list->args->format == OCCUPANCY_JSON)
+		return occupancy_print_json(list);
+	if (list->args->format == OCCUPANCY_CSV)
+		return occupancy_print_csv(list);
+	return list->args->has_summary ? occupancy_print_summary(list)
+				       : occupancy_print_table(list);
+}
+
+/* What could not be read; the exit code is 1 only if nothing else was found. */
+static int tell_problems(const struct fw_binary *binary)
+{
+	for (size_t i = 0; i < binary->problem_count; i++)
+		fprintf(stderr, "fullwarp occupancy: %s: %s\n", binary->problems[i].source,
+			binary->problems[i].message);
+	return binary->problem_count && !binary->kernel_count;
+}
+
+static int list_files(const struct occupancy_args *args)
+{
+	struct occupancy_list list;
+	struct fw_error err;
+	fw_status status = occupancy_list_open(&list, args, &err);
+	int code = 1;
+
+	if (status) {
+		fprintf(stderr, "fullwarp occupancy: %s\n", err.message);
+		code = status == FW_ERR_ARGUMENT ? 2 : 1;
+	} else if (!print(&list)) {
+		fprintf(stderr, "fullwarp occupancy: out of memory\n");
+	} else {
+		code = tell_problems(list.binary);
+	}
+	occupancy_list_release(&list);
+	return code;
+}
 
 int fw_cmd_occupancy(int argc, char **argv)
 {
@@ -11,9 +49,5 @@ int fw_cmd_occupancy(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (args.file_count) {
-		fprintf(stderr, "fullwarp occupancy: this build reads no files\n");
-		return 1;
-	}
-	return occupancy_calculate(&args);
+	return args.file_count ? list_files(&args) : occupancy_calculate(&args);
 }

@@ -54,6 +54,8 @@ struct occupancy_launch {
 	const struct occupancy_device *device;
 	struct fw_occupancy_input in;
 	struct fw_occupancy_result result;
+	unsigned max_threads; /* the most a block of the kernel may have; 0: no bound known */
+	bool is_fixed;        /* the kernel allows no other block size */
 };
 
 struct occupancy_launch occupancy_launch_of(const struct occupancy_device *device,
@@ -84,9 +86,14 @@ void occupancy_json_result(struct fw_json *json, const struct occupancy_launch *
 void occupancy_put_cliffs(struct fw_str *out, const struct occupancy_launch *launch);
 void occupancy_json_cliffs(struct fw_json *json, const struct occupancy_launch *launch);
 
+/* Why such a launch is low on purpose, from its values alone; NULL: nothing says so. */
+const char *occupancy_intended_low_launch(const struct occupancy_launch *launch);
+
 /* What is free, block sizes of equal best occupancy, launch bounds, and what is low on purpose. */
-void occupancy_put_advice(struct fw_str *out, const struct occupancy_launch *launch);
-void occupancy_json_advice(struct fw_json *json, const struct occupancy_launch *launch);
+void occupancy_put_advice(struct fw_str *out, const struct occupancy_launch *launch,
+			  const char *low);
+void occupancy_json_advice(struct fw_json *json, const struct occupancy_launch *launch,
+			   const char *low);
 
 /* --sweep. The chart is for terminals. */
 void occupancy_put_sweep(struct fw_str *out, const struct occupancy_launch *launch,

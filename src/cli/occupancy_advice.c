@@ -13,10 +13,14 @@ static bool find_sizes(const struct occupancy_launch *launch, struct fw_block_si
 					  .max_threads = FW_HW_MAX_BLOCK_THREADS,
 					  .max_dynamic_smem = INT_MAX };
 
+	if (launch->max_threads && launch->max_threads < search.max_threads)
+		search.max_threads = launch->max_threads;
+	if (launch->is_fixed)
+		search.required_threads = launch->in.block_threads;
 	return fw_block_sizes_find(launch->device->hw, &search, sizes, NULL) == FW_OK;
 }
 
-static const char *intended_low(const struct occupancy_launch *launch)
+const char *occupancy_intended_low_launch(const struct occupancy_launch *launch)
 {
 	struct fw_kernel_traits traits = { .smem_bytes =
 						   fw_resource_get(&launch->in, FW_RESOURCE_SMEM),
@@ -60,7 +64,7 @@ static void put_sizes(struct fw_str *out, const struct occupancy_launch *launch)
 {
 	struct fw_block_sizes sizes;
 
-	if (!find_sizes(launch, &sizes))
+	if (launch->is_fixed || !find_sizes(launch, &sizes))
 		return;
 	fw_str_puts(out, "best block sizes ");
 	for (unsigned i = 0; i < sizes.count; i++)
@@ -94,10 +98,9 @@ static void put_bounds(struct fw_str *out, const struct occupancy_launch *launch
 		threads, next, next, cap, launch->in.registers - cap);
 }
 
-void occupancy_put_advice(struct fw_str *out, const struct occupancy_launch *launch)
+void occupancy_put_advice(struct fw_str *out, const struct occupancy_launch *launch,
+			  const char *low)
 {
-	const char *low = intended_low(launch);
-
 	if (launch->result.blocks_per_sm) {
 		put_free(out, launch);
 		put_bounds(out, launch);
@@ -122,7 +125,8 @@ static void json_bounds(struct fw_json *json, const struct occupancy_launch *lau
 	fw_json_end_object(json);
 }
 
-void occupancy_json_advice(struct fw_json *json, const struct occupancy_launch *launch)
+void occupancy_json_advice(struct fw_json *json, const struct occupancy_launch *launch,
+			   const char *low)
 {
 	unsigned blocks = launch->result.blocks_per_sm, next = next_by_registers(launch);
 	struct fw_block_sizes sizes;
@@ -138,7 +142,7 @@ void occupancy_json_advice(struct fw_json *json, const struct occupancy_launch *
 	if (next)
 		json_bounds(json, launch, next);
 	fw_json_end_array(json);
-	fw_json_string(json, "intended_low", intended_low(launch));
+	fw_json_string(json, "intended_low", low);
 }
 
 /* Clusters are placed whole, and how they fit depends on the very chip: only a bound can be given. */

@@ -116,7 +116,7 @@ static void put_card(struct fw_str *out, const struct occupancy_args *args,
 		occupancy_put_cliffs(out, launch);
 		fw_str_putc(out, '\n');
 	}
-	occupancy_put_advice(out, launch);
+	occupancy_put_advice(out, launch, occupancy_intended_low_launch(launch));
 	if (args->grid)
 		occupancy_put_tail(out, launch, args->grid);
 }
@@ -247,7 +247,7 @@ static void json_launch(struct fw_json *json, const struct occupancy_args *args,
 		fw_json_uint(json, "allocated_smem", r->allocated_smem_bytes);
 		fw_json_uint(json, "carveout", r->carveout_bytes);
 		json_kernel(json, launch);
-		occupancy_json_advice(json, launch);
+		occupancy_json_advice(json, launch, occupancy_intended_low_launch(launch));
 	} else {
 		fw_json_string(json, "cc", occupancy_cc_text(launch->in.cc, cc));
 		fw_json_uint(json, "dynamic_smem", launch->in.dynamic_smem_bytes);

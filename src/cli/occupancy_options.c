@@ -237,38 +237,52 @@ static int read_words(const struct fw_usage *usage, const struct given *given,
 	return status;
 }
 
+static int check_grid(const struct fw_usage *usage, const struct occupancy_args *args)
+{
+	if (!args->grid)
+		return -1;
+	for (size_t i = 0; i < args->device_count; i++)
+		if (!args->devices[i].sms)
+			return fw_usage_error(usage,
+					      "--grid needs the number of SMs: --gpu or --sms");
+	if (!args->device_count)
+		return fw_usage_error(usage, "--grid needs --gpu, or --cc and --sms");
+	return -1;
+}
+
+static int check_files(const struct fw_usage *usage, const struct occupancy_args *args)
+{
+	if (args->has_calculator_values)
+		return fw_usage_error(usage,
+				      "--regs, --smem, --barriers and --cluster are read from the "
+				      "file; leave them out, or the file");
+	if (args->has_summary && args->format != OCCUPANCY_TEXT)
+		return fw_usage_error(usage, "--summary is text only");
+	if (args->format == OCCUPANCY_CSV && args->sweep != OCCUPANCY_NO_SWEEP)
+		return fw_usage_error(usage, "--sweep of files is not written as csv");
+	return -1;
+}
+
 /* What only makes sense together. */
 static int check_together(const struct fw_usage *usage, const struct given *given,
 			  const struct occupancy_args *args)
 {
-	if (args->file_count) {
-		if (args->has_calculator_values)
-			return fw_usage_error(usage,
-					      "--regs, --smem, --barriers and --cluster are read "
-					      "from the file; leave them out, or the file");
-		if (given->carveout || given->no_optin || given->cliffs || given->grid ||
-		    given->sweep)
-			return fw_usage_error(
-				usage, "--sweep, --cliffs, --grid, --carveout and --no-optin "
-				       "are for values typed in, not for files");
-		return -1;
-	}
+	int status = check_grid(usage, args);
+
+	if (status < 0 && args->format == OCCUPANCY_CSV && (args->has_cliffs || args->grid))
+		return fw_usage_error(usage, "--cliffs and --grid are not written as csv");
+	if (status >= 0 || args->file_count)
+		return status >= 0 ? status : check_files(usage, args);
 	if (given->filter || given->sort || given->summary)
 		return fw_usage_error(usage, "--filter, --sort and --summary need a file");
 	if (!args->device_count)
 		return fw_usage_error(usage, "which GPU? Give --cc or --gpu, or a file");
-	if (!args->block_count && args->sweep != FW_RESOURCE_BLOCK)
+	if (args->block_count)
+		return -1;
+	if (args->sweep != FW_RESOURCE_BLOCK)
 		return fw_usage_error(usage, "--block is missing: threads of a block");
-	if (args->has_cliffs && !args->block_count)
-		return fw_usage_error(usage, "--cliffs needs --block");
-	if (args->format == OCCUPANCY_CSV && (args->has_cliffs || args->grid))
-		return fw_usage_error(usage, "--cliffs and --grid are not written as csv");
-	for (size_t i = 0; i < args->device_count && args->grid; i++)
-		if (!args->devices[i].sms)
-			return fw_usage_error(usage,
-					      "--grid needs the number of SMs: --gpu or --sms");
-	if (args->grid && !args->block_count)
-		return fw_usage_error(usage, "--grid needs --block");
+	if (args->has_cliffs || args->grid)
+		return fw_usage_error(usage, "--cliffs and --grid need --block");
 	return -1;
 }
 

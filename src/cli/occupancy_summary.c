@@ -1,0 +1,178 @@
+/* `--summary`: thousands of kernels as a histogram by limiter, and the ten lowest with reasons. */
+#include "cli/occupancy_list.h"
+
+#include <string.h>
+
+#define LOWEST       10
+#define MASKS        128 /* every combination of limiters */
+#define BAR_COLUMNS  40u
+#define NAME_COLUMNS 100
+
+/* What one GPU's rows add up to. */
+struct tally {
+	size_t rows, unknown, refused, intended_low;
+	size_t by_mask[MASKS];
+	size_t by_quarter[4]; /* occupancy up to 25, 50, 75, 100 % */
+	struct occupancy_row lowest[LOWEST];
+	size_t lowest_count;
+};
+
+/* Keeps the lowest rows in ascending order; equal ones in the order they come. */
+static void keep_lowest(struct tally *tally, const struct occupancy_row *row)
+{
+	size_t at = tally->lowest_count;
+
+	while (at && row->warps_per_sm < tally->lowest[at - 1].warps_per_sm)
+		at--;
+	if (at == LOWEST)
+		return;
+	if (tally->lowest_count < LOWEST)
+		tally->lowest_count++;
+	memmove(&tally->lowest[at + 1], &tally->lowest[at],
+		(tally->lowest_count - 1 - at) * sizeof(*row));
+	tally->lowest[at] = *row;
+}
+
+static void count_row(struct tally *tally, const struct occupancy_list *list,
+		      const struct occupancy_row *row)
+{
+	const struct fw_kernel *kernel = &list->binary->kernels[row->kernel];
+	struct occupancy_launch launch =
+		occupancy_list_launch(list, kernel, row->device, row->block);
+	unsigned quarter = (unsigned)(launch.result.occupancy * 4 + 0.999999);
+
+	tally->rows++;
+	if (!occupancy_has_registers(kernel)) {
+		tally->unknown++;
+		return;
+	}
+	tally->by_mask[launch.result.limiters % MASKS]++;
+	if (!launch.result.blocks_per_sm) {
+		tally->refused++;
+		return;
+	}
+	tally->by_quarter[quarter ? quarter - 1 : 0]++;
+	if (launch.result.occupancy < 0.5 && occupancy_intended_low(list, row->kernel, &launch))
+		tally->intended_low++;
+	else if (launch.result.warps_per_sm < launch.result.max_warps_per_sm)
+		keep_lowest(tally, row);
+}
+
+static void put_bar(struct fw_str *out, size_t part, size_t whole)
+{
+	double share = whole ? (double)part / (double)whole : 0;
+
+	fw_str_printf(out, "%8zu %6.1f %%  ", part, 100 * share);
+	fw_str_repeat(out, "#", (size_t)(share * BAR_COLUMNS + 0.5));
+	fw_str_putc(out, '\n');
+}
+
+/* The combinations of limiters, the most frequent first. */
+static void put_limiters(struct fw_str *out, struct tally *tally, size_t known)
+{
+	for (;;) {
+		struct fw_str name = { 0 };
+		unsigned most = 0;
+
+		for (unsigned mask = 1; mask < MASKS; mask++)
+			if (tally->by_mask[mask] > tally->by_mask[most])
+				most = mask;
+		if (!most)
+			return;
+		occupancy_put_limiters(&name, most, ", ");
+		fw_str_printf(out, "  %-44s", fw_str_text(&name));
+		fw_str_release(&name);
+		put_bar(out, tally->by_mask[most], known);
+		tally->by_mask[most] = 0;
+	}
+}
+
+static void put_lowest(struct fw_str *out, const struct occupancy_list *list,
+		       const struct occupancy_row *row)
+{
+	const struct fw_kernel *kernel = &list->binary->kernels[row->kernel];
+	struct occupancy_launch launch =
+		occupancy_list_launch(list, kernel, row->device, row->block);
+	const char *name = list->names[row->kernel];
+	size_t len = strlen(name);
+
+	fw_str_printf(out, "  %5.1f %%  %u x %u threads", 100 * launch.result.occupancy,
+		      launch.result.blocks_per_sm, row->block);
+	if (launch.result.limiters & FW_LIMITER_REGISTERS)
+		fw_str_printf(out, ", %u registers", launch.in.registers);
+	if (launch.result.limiters & FW_LIMITER_SHARED_MEMORY)
+		fw_str_printf(out, ", %u B shared memory",
+			      fw_resource_get(&launch.in, FW_RESOURCE_SMEM));
+	if (launch.result.limiters & FW_LIMITER_BARRIERS)
+		fw_str_printf(out, ", %u barriers", launch.in.barriers);
+	fw_str_puts(out, " (");
+	occupancy_put_limiters(out, launch.result.limiters, ", ");
+	fw_str_puts(out, "): ");
+	fw_str_append(out, name, len < NAME_COLUMNS ? len : NAME_COLUMNS);
+	fw_str_puts(out, len < NAME_COLUMNS ? "\n" : "...\n");
+}
+
+static void put_tally(struct fw_str *out, const struct occupancy_list *list, struct tally *tally)
+{
+	static const char *const quarters[] = { "up to 25 %", "up to 50 %", "up to 75 %",
+						"up to 100 %" };
+	size_t known = tally->rows - tally->unknown;
+
+	fw_str_printf(out, "%zu rows", tally->rows);
+	if (tally->unknown)
+		fw_str_printf(out, ", %zu of them PTX, whose registers are unknown",
+			      tally->unknown);
+	if (tally->refused)
+		fw_str_printf(out, ", %zu would not launch", tally->refused);
+	fw_str_putc(out, '\n');
+	if (!known)
+		return;
+	fw_str_puts(out, "\nlimited by\n");
+	put_limiters(out, tally, known);
+	fw_str_puts(out, "\noccupancy\n");
+	for (size_t i = 0; i < 4; i++) {
+		fw_str_printf(out, "  %-44s", quarters[i]);
+		put_bar(out, tally->by_quarter[i], known);
+	}
+	if (tally->intended_low)
+		fw_str_printf(out,
+			      "\n%zu rows below 50 %% are low on purpose (tiles, clusters, tensor "
+			      "memory, "
+			      "setmaxnreg, or by name)\n",
+			      tally->intended_low);
+	if (tally->lowest_count)
+		fw_str_puts(
+			out,
+			"\nlowest of the others; whether more would be faster, only a measurement "
+			"says\n");
+	for (size_t i = 0; i < tally->lowest_count; i++)
+		put_lowest(out, list, &tally->lowest[i]);
+}
+
+bool occupancy_print_summary(const struct occupancy_list *list)
+{
+	const struct occupancy_row *rows = list->rows.data;
+	struct fw_str out = { 0 };
+	bool is_good;
+
+	for (size_t i = 0; i < list->rows.len;) {
+		struct tally tally = { 0 };
+		size_t device = rows[i].device;
+
+		if (list->args->device_count) {
+			occupancy_put_loads(&out, list, device);
+		} else {
+			occupancy_put_device(&out, &list->devices[device]);
+			fw_str_puts(&out, ": kernels compiled for it\n");
+		}
+		for (; i < list->rows.len && rows[i].device == device; i++)
+			count_row(&tally, list, &rows[i]);
+		put_tally(&out, list, &tally);
+		fw_str_putc(&out, '\n');
+	}
+	occupancy_put_notes(&out, list);
+	is_good = !out.failed;
+	occupancy_flush(&out);
+	fw_str_release(&out);
+	return is_good;
+}
