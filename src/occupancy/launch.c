@@ -1,5 +1,6 @@
 /* What to launch, from a kernel's attributes or from the driver's knowledge of a CUfunction. */
 #include "occupancy/block_sizes.h"
+#include "occupancy/cuda_attributes.h"
 #include "occupancy/tail.h"
 #include "occupancy/versioned.h"
 
@@ -7,28 +8,6 @@
 
 /* Largest grid in x (Programming Guide, table of technical specifications). */
 #define MAX_GRID 2147483647u
-
-/* CUfunction_attribute and CUdevice_attribute of <cuda.h>; their values never change. */
-enum {
-	FUNC_MAX_THREADS = 0,
-	FUNC_STATIC_SMEM = 1,
-	FUNC_REGISTERS = 4,
-	FUNC_MAX_DYNAMIC_SMEM = 8,
-	FUNC_CARVEOUT = 9,
-	FUNC_CLUSTER_WIDTH = 11,
-	FUNC_CLUSTER_HEIGHT = 12,
-	FUNC_CLUSTER_DEPTH = 13,
-	DEVICE_SMEM_PER_BLOCK = 8,
-	DEVICE_REGS_PER_BLOCK = 12,
-	DEVICE_SMS = 16,
-	DEVICE_THREADS_PER_SM = 39,
-	DEVICE_CC_MAJOR = 75,
-	DEVICE_CC_MINOR = 76,
-	DEVICE_SMEM_PER_SM = 81,
-	DEVICE_SMEM_OPTIN = 97,
-	DEVICE_BLOCKS_PER_SM = 106,
-	DEVICE_SMEM_RESERVED = 111,
-};
 
 void fw_launch_request_init(struct fw_launch_request *request)
 {
@@ -167,8 +146,8 @@ static unsigned device_value(const struct source *source, int attribute, unsigne
 static fw_status device_limits(const struct source *source, struct fw_hw_limits *hw,
 			       struct fw_error *err)
 {
-	unsigned major = device_value(source, DEVICE_CC_MAJOR, 0);
-	unsigned minor = device_value(source, DEVICE_CC_MINOR, 0);
+	unsigned major = device_value(source, FW_CU_DEVICE_CC_MAJOR, 0);
+	unsigned minor = device_value(source, FW_CU_DEVICE_CC_MINOR, 0);
 	const struct fw_hw_limits *row;
 	fw_status status;
 
@@ -179,15 +158,15 @@ static fw_status device_limits(const struct source *source, struct fw_hw_limits 
 	if (status)
 		return status;
 	*hw = *row;
-	hw->max_warps =
-		device_value(source, DEVICE_THREADS_PER_SM, row->max_warps * FW_HW_WARP_THREADS) /
-		FW_HW_WARP_THREADS;
-	hw->max_blocks = device_value(source, DEVICE_BLOCKS_PER_SM, row->max_blocks);
-	hw->smem_per_sm = device_value(source, DEVICE_SMEM_PER_SM, row->smem_per_sm);
-	hw->smem_per_block = device_value(source, DEVICE_SMEM_PER_BLOCK, row->smem_per_block);
-	hw->smem_optin = device_value(source, DEVICE_SMEM_OPTIN, row->smem_optin);
-	hw->smem_reserved = device_value(source, DEVICE_SMEM_RESERVED, row->smem_reserved);
-	hw->regs_per_block = device_value(source, DEVICE_REGS_PER_BLOCK, row->regs_per_block);
+	hw->max_warps = device_value(source, FW_CU_DEVICE_THREADS_PER_SM,
+				     row->max_warps * FW_HW_WARP_THREADS) /
+			FW_HW_WARP_THREADS;
+	hw->max_blocks = device_value(source, FW_CU_DEVICE_BLOCKS_PER_SM, row->max_blocks);
+	hw->smem_per_sm = device_value(source, FW_CU_DEVICE_SMEM_PER_SM, row->smem_per_sm);
+	hw->smem_per_block = device_value(source, FW_CU_DEVICE_SMEM_PER_BLOCK, row->smem_per_block);
+	hw->smem_optin = device_value(source, FW_CU_DEVICE_SMEM_OPTIN, row->smem_optin);
+	hw->smem_reserved = device_value(source, FW_CU_DEVICE_SMEM_RESERVED, row->smem_reserved);
+	hw->regs_per_block = device_value(source, FW_CU_DEVICE_REGS_PER_BLOCK, row->regs_per_block);
 	if (!hw->max_warps)
 		return fw_fail(err, FW_ERR_UNSUPPORTED, "the device reports room for no warp");
 	return FW_OK;
@@ -198,8 +177,8 @@ static unsigned function_cluster(const struct source *source, unsigned cc)
 {
 	unsigned blocks = 1;
 
-	for (int attribute = FUNC_CLUSTER_WIDTH; cc >= 90 && attribute <= FUNC_CLUSTER_DEPTH;
-	     attribute++) {
+	for (int attribute = FW_CU_FUNC_CLUSTER_WIDTH;
+	     cc >= 90 && attribute <= FW_CU_FUNC_CLUSTER_DEPTH; attribute++) {
 		struct source probe = *source;
 		unsigned extent = function_value(&probe, attribute);
 
@@ -215,16 +194,16 @@ static fw_status read_function(struct source *source, struct fw_block_search *se
 {
 	int carveout = -1;
 
-	search->kernel.registers = function_value(source, FUNC_REGISTERS);
-	search->kernel.static_smem_bytes = function_value(source, FUNC_STATIC_SMEM);
-	search->max_threads = bounded(function_value(source, FUNC_MAX_THREADS));
-	search->max_dynamic_smem = function_value(source, FUNC_MAX_DYNAMIC_SMEM);
+	search->kernel.registers = function_value(source, FW_CU_FUNC_REGISTERS);
+	search->kernel.static_smem_bytes = function_value(source, FW_CU_FUNC_STATIC_SMEM);
+	search->max_threads = bounded(function_value(source, FW_CU_FUNC_MAX_THREADS));
+	search->max_dynamic_smem = function_value(source, FW_CU_FUNC_MAX_DYNAMIC_SMEM);
 	if (source->code)
 		return fw_fail(err, FW_ERR_UNSUPPORTED,
 			       "cuFuncGetAttribute: attribute %d could not be read (CUresult %d)",
 			       source->failed_attribute, source->code);
 	/* Only a preference: where the driver does not tell, its default holds. */
-	if (!source->driver->func_get_attribute(&carveout, FUNC_CARVEOUT, source->function) &&
+	if (!source->driver->func_get_attribute(&carveout, FW_CU_FUNC_CARVEOUT, source->function) &&
 	    carveout >= 0 && carveout <= 100)
 		search->kernel.carveout_pct = carveout;
 	search->kernel.cluster_blocks = function_cluster(source, search->kernel.cc);
@@ -267,6 +246,6 @@ fw_status fw_launch_advise_function(const struct fw_cuda_driver *driver, void *f
 	if (!status && request->max_threads && request->max_threads < search.max_threads)
 		search.max_threads = request->max_threads;
 	return status ? status
-		      : advise(&hw, request, &search, device_value(&source, DEVICE_SMS, 0), out,
-			       err);
+		      : advise(&hw, request, &search, device_value(&source, FW_CU_DEVICE_SMS, 0),
+			       out, err);
 }
