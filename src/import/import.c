@@ -131,7 +131,8 @@ static fw_status finish(fw_status status, struct fw_trace *built, struct fw_trac
 	return FW_OK;
 }
 
-fw_status fw_import_bytes(const char *name, const void *bytes, size_t size, struct fw_trace **trace,
+fw_status fw_import_bytes(const char *name, const void *bytes, size_t size,
+			  const struct fw_import_options *options, struct fw_trace **trace,
 			  struct fw_error *err)
 {
 	struct fw_source *source = NULL;
@@ -142,7 +143,7 @@ fw_status fw_import_bytes(const char *name, const void *bytes, size_t size, stru
 		return status;
 	status = fw_source_open_bytes(&source, name, bytes, size, err);
 	if (!status)
-		status = import_source(source, NULL, built, err);
+		status = import_source(source, options, built, err);
 	fw_source_close(source);
 	if (!status)
 		built->epoch_ns = built->files.epoch_ns[0];

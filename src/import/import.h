@@ -15,6 +15,7 @@ struct fw_import_options {
 	 * files in TMPDIR. 0: no limit.
 	 */
 	uint64_t max_memory_bytes;
+	size_t window_bytes; /* of text held at once, unless a record is longer; 0: a good size */
 };
 
 /*
@@ -34,7 +35,8 @@ fw_status fw_import_files(const char *const *paths, size_t count,
 			  struct fw_error *err);
 
 /* One file that lies in memory; name stands for it in messages. Used by tests and fuzzing. */
-fw_status fw_import_bytes(const char *name, const void *bytes, size_t size, struct fw_trace **trace,
+fw_status fw_import_bytes(const char *name, const void *bytes, size_t size,
+			  const struct fw_import_options *options, struct fw_trace **trace,
 			  struct fw_error *err);
 
 #endif

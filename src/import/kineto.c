@@ -103,6 +103,7 @@ static struct fw_lex lex_here(const struct fw_kineto *k)
 {
 	return (struct fw_lex){ .p = k->buffer + k->at,
 				.end = k->buffer + k->len,
+				.is_final = k->at_end,
 				.is_careful = is_too_dear(k) };
 }
 
@@ -548,7 +549,7 @@ fw_status fw_kineto_import(struct fw_source *source, const struct fw_import_opti
 	k->gpus = (struct fw_vec)FW_VEC(struct fw_kineto_gpu);
 	k->labels = (struct fw_vec)FW_VEC(struct fw_kineto_label);
 	k->names = (struct fw_vec)FW_VEC(struct fw_name_facts);
-	k->cap = WINDOW_BYTES;
+	k->cap = options && options->window_bytes ? options->window_bytes : WINDOW_BYTES;
 	k->buffer = calloc(1, k->cap + FW_LEX_PADDING);
 	status = k->buffer ? read_text(k, err) : fw_fail_nomem(err, k->cap);
 	if (!status)

@@ -43,7 +43,9 @@ enum role { KEY, VALUE, ELEMENT };
 static bool object_ends(const struct fw_lex *lex, const char *p)
 {
 	p = fw_lex_skip_space(p + 1);
-	return p >= lex->end || *p == ',' || *p == '}' || *p == ']';
+	if (p >= lex->end)
+		return lex->is_final;
+	return *p == ',' || *p == '}' || *p == ']';
 }
 
 /* Lenient reading: a quote inside a damaged string is told from its end by what follows it. */
@@ -195,7 +197,10 @@ static bool open_level(struct fw_lex *lex, struct levels *levels)
 	return c != (is_object ? '}' : ']');
 }
 
-/* The quick way past a container; false where it is not plain where that ends. */
+/*
+ * The quick way past a container; false where it is not plain where that ends. Where the text goes on
+ * in the next window, that is waited for: what a record gives must not depend on where it lies.
+ */
 static bool jump(struct fw_lex *lex, const char *from, bool is_object)
 {
 	const char *behind;
@@ -203,11 +208,14 @@ static bool jump(struct fw_lex *lex, const char *from, bool is_object)
 	if (lex->is_lenient || lex->is_careful)
 		return false;
 	behind = fw_scan_closing(from, lex->end, is_object);
-	if (!behind) {
-		lex->wasted += (size_t)(lex->end - from);
-		return false;
+	if (behind && behind <= lex->end) {
+		lex->p = behind;
+		return true;
 	}
-	lex->p = behind;
+	lex->wasted += (size_t)(lex->end - from);
+	if (!behind || lex->is_final)
+		return false;
+	fw_lex_fail(lex, lex->end);
 	return true;
 }
 

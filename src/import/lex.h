@@ -26,6 +26,7 @@ struct fw_lex {
 	const char *p, *end;
 	enum fw_lex_state state; /* once not FW_LEX_OK, every call is a no-op */
 	bool is_lenient;         /* a quote ends a string only where JSON goes on behind it */
+	bool is_final;           /* the text ends with the file: what is cut stays cut */
 	bool is_careful;         /* no short cuts: they cost double where they do not succeed */
 	size_t wasted;           /* bytes looked at by short cuts that did not succeed */
 };

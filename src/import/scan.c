@@ -71,16 +71,18 @@ static bool is_separator(char c)
 	       c == '[' || c == ']';
 }
 
-/* From a quote to behind the one that ends its string; NULL if that is not plain. */
-static const char *scan_quoted(const char *p)
+/* From a quote to behind the one that ends its string, or to end; NULL if that is not plain. */
+static const char *scan_quoted(const char *p, const char *end)
 {
 	if (!is_separator(p[-1]))
 		return NULL;
-	for (p++; *p != '"'; p++)
+	for (p++; p < end && *p != '"'; p++)
 		if (*p == '\\' || (unsigned char)*p < 0x20)
 			return NULL;
+	if (p == end)
+		return end;
 	p++;
-	return is_separator(*p) ? p : NULL;
+	return p == end || is_separator(*p) ? p : NULL;
 }
 
 const char *fw_scan_closing_plain(const char *p, const char *end, bool is_object)
@@ -89,7 +91,7 @@ const char *fw_scan_closing_plain(const char *p, const char *end, bool is_object
 
 	while (p < end) {
 		if (*p == '"') {
-			p = scan_quoted(p);
+			p = scan_quoted(p, end);
 			if (!p)
 				return NULL;
 			continue;
@@ -102,7 +104,7 @@ const char *fw_scan_closing_plain(const char *p, const char *end, bool is_object
 		if (!levels.depth)
 			return p;
 	}
-	return NULL;
+	return end + 1;
 }
 
 #ifdef __SSE2__
@@ -183,15 +185,16 @@ const char *fw_scan_closing(const char *p, const char *end, bool is_object)
 
 	for (; p < end; p += 64) {
 		struct block b;
+		uint64_t text = end - p < 64 ? (UINT64_C(1) << (end - p)) - 1 : UINT64_MAX;
 		uint64_t doubts, brackets;
 
 		classify(p, &b);
-		doubts = find_doubts(&b, &carry, &brackets);
-		for (; brackets; brackets &= brackets - 1) {
+		doubts = find_doubts(&b, &carry, &brackets) & text;
+		for (brackets &= text; brackets; brackets &= brackets - 1) {
 			unsigned at = (unsigned)__builtin_ctzll(brackets);
 
 			/* What stands behind a doubt means nothing. */
-			if (doubts << (63 - at) || p + at >= end || !take_bracket(&levels, p + at))
+			if (doubts << (63 - at) || !take_bracket(&levels, p + at))
 				return NULL;
 			if (!levels.depth)
 				return p + at + 1;
@@ -199,7 +202,7 @@ const char *fw_scan_closing(const char *p, const char *end, bool is_object)
 		if (doubts)
 			return NULL;
 	}
-	return NULL;
+	return end + 1;
 }
 
 #else

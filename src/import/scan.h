@@ -98,10 +98,10 @@ static inline const char *fw_scan_space(const char *p)
 
 /*
  * From inside an object (is_object) or array, outside of strings, to behind the bracket that closes
- * it. NULL where that is not plain to see, and slower reading has to look: the text ends first, a
- * backslash, a control character in a string, a quote that does not stand beside white space, comma,
- * colon or bracket, brackets that do not match, an object inside an object without a colon, or more
- * than FW_SCAN_DEPTH levels. Reads up to 63 bytes past end.
+ * it; a pointer past end where the text ends first. NULL where it is not plain to see, and slower
+ * reading has to look: a backslash, a control character in a string, a quote that does not stand
+ * beside white space, comma, colon or bracket, brackets that do not match, an object inside an object
+ * without a colon, or more than FW_SCAN_DEPTH levels. Reads up to 63 bytes past end.
  */
 #define FW_SCAN_DEPTH 60
 const char *fw_scan_closing(const char *p, const char *end, bool is_object);

@@ -24,27 +24,6 @@
 
 #define REST "\"traceEvents\": [" KERNEL("1", "k") TAIL
 
-static struct fw_trace *read_text(const char *text)
-{
-	struct fw_trace *trace;
-	struct fw_error err = { FW_OK, "" };
-
-	if (fw_import_bytes("t", text, strlen(text), &trace, &err))
-		fail_msg("%s", err.message);
-	return trace;
-}
-
-static void refuses(const char *text, size_t len, fw_status status, const char *message)
-{
-	struct fw_trace *trace = NULL;
-	struct fw_error err = { FW_OK, "" };
-
-	assert_int_equal(fw_import_bytes("t", text, len, &trace, &err), status);
-	assert_null(trace);
-	if (!strstr(err.message, message))
-		fail_msg("'%s' does not say '%s'", err.message, message);
-}
-
 static uint64_t count_flaws(const struct fw_trace *t)
 {
 	uint64_t n = 0;
@@ -53,6 +32,46 @@ static uint64_t count_flaws(const struct fw_trace *t)
 #include "trace/integrity.def"
 #undef FW_FLAW
 	return n;
+}
+
+static struct fw_trace *read_in_window(const char *text, size_t window_bytes)
+{
+	struct fw_import_options options = { .window_bytes = window_bytes };
+	struct fw_trace *trace;
+	struct fw_error err = { FW_OK, "" };
+
+	if (fw_import_bytes("t", text, strlen(text), &options, &trace, &err))
+		fail_msg("%s", err.message);
+	return trace;
+}
+
+/* Wherever the window's end falls, the same comes out. */
+static struct fw_trace *read_text(const char *text)
+{
+	struct fw_trace *trace = read_in_window(text, 0);
+
+	for (size_t window = 1; window < strlen(text) + 2; window += window < 64 ? 1 : 37) {
+		struct fw_trace *other = read_in_window(text, window);
+
+		assert_int_equal(other->ops.len, trace->ops.len);
+		assert_int_equal(other->integrity.events, trace->integrity.events);
+		assert_int_equal(count_flaws(other), count_flaws(trace));
+		assert_int_equal(other->integrity.first_flaw_offset,
+				 trace->integrity.first_flaw_offset);
+		fw_trace_destroy(other);
+	}
+	return trace;
+}
+
+static void refuses(const char *text, size_t len, fw_status status, const char *message)
+{
+	struct fw_trace *trace = NULL;
+	struct fw_error err = { FW_OK, "" };
+
+	assert_int_equal(fw_import_bytes("t", text, len, NULL, &trace, &err), status);
+	assert_null(trace);
+	if (!strstr(err.message, message))
+		fail_msg("'%s' does not say '%s'", err.message, message);
 }
 
 /* The trace has so many operations, and exactly one kind of flaw, seen so often. */
@@ -91,7 +110,7 @@ static void a_file_cut_anywhere_keeps_the_whole_events(void **state)
 	for (size_t cut = 0; cut < sizeof(text) - 1; cut++) {
 		size_t whole = (cut >= ends[0]) + (cut >= ends[1]) + (cut >= ends[2]);
 		struct fw_trace *trace = NULL;
-		fw_status status = fw_import_bytes("t", text, cut, &trace, NULL);
+		fw_status status = fw_import_bytes("t", text, cut, NULL, &trace, NULL);
 
 		if (!whole) {
 			assert_int_equal(status, FW_ERR_FORMAT);
@@ -300,7 +319,7 @@ static void records_may_lie_anywhere_in_the_window(void **state)
 			      i % 4 == 3 ? "" : name, i, i + 1 < events ? "," : TAIL);
 		kernels++;
 	}
-	assert_int_equal(fw_import_bytes("t", text, (size_t)(p - text), &t, NULL), FW_OK);
+	assert_int_equal(fw_import_bytes("t", text, (size_t)(p - text), NULL, &t, NULL), FW_OK);
 	assert_int_equal(t->ops.len, kernels);
 	assert_int_equal(count_flaws(t), 0);
 	for (size_t i = 0; i < t->ops.len; i++)
@@ -333,23 +352,23 @@ static void packed_files_are_read_as_far_as_they_are_whole(void **state)
 	struct fw_trace *t;
 
 	(void)state;
-	assert_int_equal(fw_import_bytes("t", gz, len, &t, NULL), FW_OK);
+	assert_int_equal(fw_import_bytes("t", gz, len, NULL, &t, NULL), FW_OK);
 	assert_int_equal(t->ops.len, 3);
 	assert_int_equal(count_flaws(t), 0);
 	fw_trace_destroy(t);
 	/* Without its trailer the text is whole, but nothing vouches for it. */
-	assert_int_equal(fw_import_bytes("t", gz, len - 8, &t, NULL), FW_OK);
+	assert_int_equal(fw_import_bytes("t", gz, len - 8, NULL, &t, NULL), FW_OK);
 	assert_int_equal(t->ops.len, 3);
 	assert_int_equal(t->integrity.truncated, 1);
 	fw_trace_destroy(t);
 	/* Padding of tapes and block devices. */
 	memset(gz + len, 0, 512);
-	assert_int_equal(fw_import_bytes("t", gz, len + 512, &t, NULL), FW_OK);
+	assert_int_equal(fw_import_bytes("t", gz, len + 512, NULL, &t, NULL), FW_OK);
 	assert_int_equal(count_flaws(t), 0);
 	fw_trace_destroy(t);
 	/* A wrong checksum. */
 	gz[len - 8] ^= 1;
-	assert_int_equal(fw_import_bytes("t", gz, len, &t, NULL), FW_OK);
+	assert_int_equal(fw_import_bytes("t", gz, len, NULL, &t, NULL), FW_OK);
 	assert_int_equal(t->integrity.bad_compression, 1);
 	fw_trace_destroy(t);
 	refuses("\x1f\x8b\x08oops", 7, FW_ERR_FORMAT, "damaged");
