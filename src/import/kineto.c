@@ -341,6 +341,7 @@ static fw_status mend_header(struct fw_kineto *k, bool *more, struct fw_error *e
 	uint64_t offset = here(k);
 	fw_status status = FW_OK;
 
+	*more = false;
 	if (!k->has_seen_events)
 		status = seek(k, 1, is_events_array, more, err);
 	fw_kineto_flaw(k, &k->trace->integrity.bad_records, offset);
@@ -368,8 +369,10 @@ static fw_status read_key(struct fw_kineto *k, bool is_first, enum key_kind *kin
 			  struct fw_error *err)
 {
 	for (;;) {
+		struct fw_integrity flaws = k->trace->integrity;
+		uint64_t first_flaw_offset = k->first_flaw_offset;
 		struct fw_lex lex = lex_here(k);
-		bool grew;
+		bool goes_on = false;
 		fw_status status;
 
 		/* Here users write what they like, and it is little: read closely. */
@@ -380,11 +383,14 @@ static fw_status read_key(struct fw_kineto *k, bool is_first, enum key_kind *kin
 			return FW_OK;
 		}
 		*kind = KEY_NONE;
+		/* What was not read to its end is read again, or not at all. */
+		k->trace->integrity = flaws;
+		k->first_flaw_offset = first_flaw_offset;
 		if (lex.state == FW_LEX_MORE) {
-			status = refill(k, &grew, err);
+			status = refill(k, &goes_on, err);
 			if (status)
 				return status;
-			if (grew)
+			if (goes_on)
 				continue;
 		}
 		if (lex.state == FW_LEX_MORE && k->at_end) {
@@ -392,8 +398,8 @@ static fw_status read_key(struct fw_kineto *k, bool is_first, enum key_kind *kin
 			return FW_OK;
 		}
 		is_first = true;
-		status = mend_header(k, &grew, err);
-		if (status || !grew)
+		status = mend_header(k, &goes_on, err);
+		if (status || !goes_on)
 			return status;
 	}
 }

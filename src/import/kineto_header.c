@@ -88,6 +88,7 @@ static void read_gpus(struct fw_kineto *k, struct fw_lex *lex)
 static void read_distributed(struct fw_kineto *k, struct fw_lex *lex)
 {
 	struct fw_trace_files *files = &k->trace->files;
+	int32_t rank = -1, world_size = -1;
 	struct fw_lex_text key;
 	bool is_first = true;
 
@@ -98,12 +99,16 @@ static void read_distributed(struct fw_kineto *k, struct fw_lex *lex)
 	lex->p++;
 	for (; fw_lex_key(lex, is_first, &key); is_first = false) {
 		if (is_key(&key, "rank"))
-			files->rank[k->file] = read_small(lex);
+			rank = read_small(lex);
 		else if (is_key(&key, "world_size"))
-			files->world_size[k->file] = read_small(lex);
+			world_size = read_small(lex);
 		else
 			fw_lex_skip(lex);
 	}
+	if (!fw_lex_ok(lex))
+		return;
+	files->rank[k->file] = rank;
+	files->world_size[k->file] = world_size;
 }
 
 static void read_host(struct fw_kineto *k, struct fw_lex *lex)

@@ -172,6 +172,13 @@ static void a_broken_record_is_skipped_and_the_next_is_read(void **state)
 	       bad_records, 1);
 }
 
+static void damage_behind_the_events_ends_the_reading(void **state)
+{
+	(void)state;
+	EXPECT(HEAD KERNEL("1", "k") "], \"a\" oops, \"traceEvents\": []}", 1, bad_records, 1);
+	EXPECT(HEAD KERNEL("1", "k") "]", 1, truncated, 1);
+}
+
 static void a_damaged_header_does_not_hide_the_events(void **state)
 {
 	(void)state;
@@ -488,6 +495,7 @@ int main(void)
 		cmocka_unit_test(a_file_cut_anywhere_keeps_the_whole_events),
 		cmocka_unit_test(names_are_mended_and_their_records_kept),
 		cmocka_unit_test(a_broken_record_is_skipped_and_the_next_is_read),
+		cmocka_unit_test(damage_behind_the_events_ends_the_reading),
 		cmocka_unit_test(a_damaged_header_does_not_hide_the_events),
 		cmocka_unit_test(records_without_usable_times_are_dropped),
 		cmocka_unit_test(a_start_that_was_never_filled_in_is_dropped),
