@@ -294,6 +294,7 @@ static fw_status finish(struct sweep *s, struct fw_error *err)
 {
 	struct fw_device_ledger *d = s->d;
 	int64_t all = 0, idle = 0, listed = 0, window = d->window.end_ns - d->window.start_ns;
+	bool is_ordered = true;
 	struct fw_idle *pieces =
 		fw_arena_array(&s->b->ledger->private->arena, s->idle.len + 1, sizeof(*pieces));
 
@@ -309,12 +310,11 @@ static fw_status finish(struct sweep *s, struct fw_error *err)
 	}
 	for (size_t i = 0; i < d->idle_count; i++) {
 		listed += pieces[i].end_ns - pieces[i].start_ns;
-		if (i && pieces[i].start_ns < pieces[i - 1].end_ns)
-			listed = INT64_MIN / 2;
+		is_ordered &= !i || pieces[i].start_ns >= pieces[i - 1].end_ns;
 	}
 	d->kernel_busy_ns = d->ns[FW_CLASS_COMPUTE] + d->ns[FW_CLASS_COLLECTIVE];
 	d->gpu_busy_ns = all - idle;
-	if (all != window || listed != idle)
+	if (all != window || listed != idle || !is_ordered)
 		return fw_fail(err, FW_ERR_INTERNAL,
 			       "device %u: classes sum to %lld ns of a window of %lld ns, idle "
 			       "pieces to %lld of %lld ns",

@@ -44,9 +44,7 @@ static bool read_sequence(const struct fw_launches *l, struct sequence *s)
 
 	s->name = malloc((l->len + 1) * sizeof(*s->name));
 	s->launch = malloc((l->len + 1) * sizeof(*s->launch));
-	s->wanted = calloc(t->strings.entries.len + 1, sizeof(*s->wanted));
-	s->seen = calloc(t->strings.entries.len + 1, sizeof(*s->seen));
-	if (!s->name || !s->launch || !s->wanted || !s->seen)
+	if (!s->name || !s->launch)
 		return false;
 	for (size_t i = 0; i < l->len; i++) {
 		uint8_t kind = t->ops.kind[l->ops[i]];
@@ -63,8 +61,6 @@ static void release_sequence(struct sequence *s)
 {
 	free(s->name);
 	free(s->launch);
-	free(s->wanted);
-	free(s->seen);
 }
 
 static void count_names(const struct sequence *s, uint32_t *counts, size_t from, size_t to)
@@ -216,10 +212,11 @@ static bool choose(const struct fw_launches *l, struct sequence *s, const struct
 	return ok;
 }
 
-bool fw_find_pattern(const struct fw_launches *launches, struct fw_steps *out)
+bool fw_find_pattern(const struct fw_launches *launches, struct fw_name_counts *counts,
+		     struct fw_steps *out)
 {
 	struct fw_vec candidates = FW_VEC(struct candidate);
-	struct sequence s = { 0 };
+	struct sequence s = { .wanted = counts->wanted, .seen = counts->seen };
 	bool ok = read_sequence(launches, &s) && list_candidates(&s, &candidates) &&
 		  choose(launches, &s, &candidates, out);
 

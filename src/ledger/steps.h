@@ -31,7 +31,13 @@ static inline int64_t fw_launch_ns(const struct fw_launches *l, size_t i)
 	return t->calls.start_ns[l->b->call_of_op[l->ops[i]]];
 }
 
+/* Room for one number a string, all 0 between calls. */
+struct fw_name_counts {
+	uint32_t *wanted, *seen;
+};
+
 /* Adds the steps found in the repeating sequence of kernel names, if any. False: memory is out. */
-bool fw_find_pattern(const struct fw_launches *launches, struct fw_steps *out);
+bool fw_find_pattern(const struct fw_launches *launches, struct fw_name_counts *counts,
+		     struct fw_steps *out);
 
 #endif

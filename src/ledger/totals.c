@@ -138,7 +138,7 @@ struct syncs {
 	int64_t count, ns;
 };
 
-/* True unless a longer call of the same process and id, or this one before, stands for it. */
+/* Calls recorded twice, as runtime and as driver call, have one id: the longest stands for both. */
 static bool find_longest(struct fw_build *b, struct fw_map *longest)
 {
 	const struct fw_trace_calls *c = &b->trace->calls;
@@ -183,23 +183,29 @@ static bool count_syncs(struct fw_build *b, struct syncs *files)
 	return ok;
 }
 
-/* Adds the files of the device: several where ranks share the GPU. */
-static void total_syncs(struct fw_build *b, const struct syncs *files, uint8_t *is_added,
-			struct fw_device_ledger *d)
+/* Adds to every device what its files have: several where ranks share the GPU. */
+static bool total_syncs(struct fw_build *b)
 {
 	const struct fw_trace *t = b->trace;
-	uint32_t index = (uint32_t)(d - b->ledger->devices);
+	struct syncs *files = calloc(t->files.len + 1, sizeof(*files));
+	struct fw_map added = { 0 };
+	bool ok = files && count_syncs(b, files);
 
-	memset(is_added, 0, t->files.len);
-	for (size_t row = 0; row < t->devices.len; row++) {
-		uint32_t file = t->devices.file[row];
+	for (size_t row = 0; ok && row < t->devices.len; row++) {
+		uint32_t file = t->devices.file[row], d = b->ledger->private->ledger_of_device[row];
+		bool inserted = false;
 
-		if (b->ledger->private->ledger_of_device[row] != index || is_added[file])
+		if (d == FW_NONE)
 			continue;
-		is_added[file] = 1;
-		d->totals.syncs += files[file].count;
-		d->totals.sync_ns += files[file].ns;
+		ok = fw_map_at(&added, d, file, &inserted) != NULL;
+		if (!ok || !inserted)
+			continue;
+		b->ledger->devices[d].totals.syncs += files[file].count;
+		b->ledger->devices[d].totals.sync_ns += files[file].ns;
 	}
+	fw_map_release(&added);
+	free(files);
+	return ok;
 }
 
 static bool count_streams(struct fw_build *b)
@@ -223,16 +229,11 @@ static bool count_streams(struct fw_build *b)
 
 fw_status fw_build_totals(struct fw_build *b)
 {
-	struct syncs *files = calloc(b->trace->files.len + 1, sizeof(*files));
-	uint8_t *is_added = calloc(b->trace->files.len + 1, 1);
-	bool ok = files && is_added && count_syncs(b, files) && count_streams(b);
+	bool ok = total_syncs(b) && count_streams(b);
 
 	for (size_t i = 0; ok && i < b->ledger->device_count; i++) {
 		total_times(b->trace, &b->ledger->devices[i]);
-		total_syncs(b, files, is_added, &b->ledger->devices[i]);
 		ok = total_copies(b, &b->ledger->devices[i]);
 	}
-	free(files);
-	free(is_added);
 	return ok ? FW_OK : fw_fail_nomem(b->err, b->trace->calls.len);
 }
