@@ -305,6 +305,54 @@ static void json_has_the_names_of_the_contract(void **state)
 	tear_down(&f);
 }
 
+/* The hand-made example: examples/README.md works its ledger out by hand. */
+static void the_handle_reads_a_trace(void **state)
+{
+	const char *paths[] = { FW_SOURCE "/examples/handmade.json" };
+	struct fw_report_options options = { .struct_size = sizeof(options), .all = 1 };
+	struct fw_report *report;
+	char *text;
+
+	(void)state;
+	assert_int_equal(fw_report_open(paths, 1, &options, &report, NULL), FW_OK);
+	assert_int_equal(fw_report_write(report, "json", NULL, &text, NULL), FW_OK);
+	assert_non_null(strstr(text, "\"duration_ns\": 33065000"));
+	free(text);
+	assert_int_equal(fw_report_write(report, "text", NULL, &text, NULL), FW_OK);
+	assert_non_null(strstr(text, "input                   18.000 ms  54.4 %"));
+	free(text);
+	fw_report_close(report);
+}
+
+/* A caller built against an older header passes a shorter struct: the rest has its default. */
+static void older_callers_are_understood(void **state)
+{
+	const char *paths[] = { FW_SOURCE "/examples/handmade.json" };
+	struct fw_report_options options = { .struct_size = offsetof(struct fw_report_options, gpu),
+					     .gpu = "never looked at" };
+	struct fw_report *report;
+
+	(void)state;
+	assert_int_equal(fw_report_open(paths, 1, &options, &report, NULL), FW_OK);
+	fw_report_close(report);
+}
+
+static void windows_that_miss_everything_are_refused(void **state)
+{
+	const char *paths[] = { FW_SOURCE "/examples/handmade.json" };
+	struct fw_report_options options = { .struct_size = sizeof(options),
+					     .has_window = 1,
+					     .window_start_ns = 39165000,
+					     .window_end_ns = 50000000 };
+	struct fw_report *report;
+
+	(void)state;
+	assert_int_equal(fw_report_open(paths, 1, &options, &report, NULL), FW_ERR_ARGUMENT);
+	options.window_start_ns--;
+	assert_int_equal(fw_report_open(paths, 1, &options, &report, NULL), FW_OK);
+	fw_report_close(report);
+}
+
 static void structs_without_their_size_are_refused(void **state)
 {
 	struct fw_report_style style = { 0 };
@@ -333,6 +381,9 @@ int main(void)
 		cmocka_unit_test(colours_come_only_when_asked_for),
 		cmocka_unit_test(several_devices_begin_with_a_summary),
 		cmocka_unit_test(json_has_the_names_of_the_contract),
+		cmocka_unit_test(the_handle_reads_a_trace),
+		cmocka_unit_test(older_callers_are_understood),
+		cmocka_unit_test(windows_that_miss_everything_are_refused),
 		cmocka_unit_test(structs_without_their_size_are_refused),
 	};
 
