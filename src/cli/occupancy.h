@@ -38,7 +38,7 @@ struct occupancy_args {
 	size_t block_count; /* 0: none given, or from the launch bounds of each kernel */
 	struct fw_occupancy_input kernel; /* registers 0: not given, so not counted */
 	enum fw_resource sweep;           /* OCCUPANCY_NO_SWEEP: none */
-	bool has_cliffs, has_summary, has_calculator_values, has_color;
+	bool has_cliffs, has_summary, has_calculator_values, is_terminal;
 	uint64_t grid; /* blocks; 0: not given */
 	const char *filter;
 	enum occupancy_sort sort;

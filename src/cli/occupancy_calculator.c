@@ -167,7 +167,7 @@ static void put_sweep(struct fw_str *out, const struct occupancy_args *args,
 			      launch->in.static_smem_bytes + launch->in.dynamic_smem_bytes);
 	fw_str_printf(out, "%u %s\n", launch->in.barriers,
 		      launch->in.barriers == 1 ? "barrier" : "barriers");
-	occupancy_put_sweep(out, launch, args->sweep, args->has_color);
+	occupancy_put_sweep(out, launch, args->sweep, args->is_terminal);
 }
 
 static void put_text(struct fw_str *out, const struct occupancy_args *args)

@@ -394,6 +394,6 @@ int occupancy_args_parse(struct occupancy_args *args, int argc, char **argv)
 		return status;
 	*args = (struct occupancy_args){ .files = argv + 1, .file_count = (size_t)(argc - 1) };
 	fw_occupancy_input_init(&args->kernel);
-	args->has_color = isatty(STDOUT_FILENO);
+	args->is_terminal = isatty(STDOUT_FILENO);
 	return read_given(&usage, &g, args);
 }

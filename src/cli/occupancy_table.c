@@ -85,7 +85,7 @@ static void put_name(struct fw_str *out, const struct occupancy_list *list, size
 {
 	const char *name = list->names[kernel];
 	size_t len = strlen(name), width = columns > NAME_COLUMN + 20 ? columns - NAME_COLUMN : 20;
-	size_t cut = columns && list->args->has_color ? fw_utf8_cut(name, len, width) : len;
+	size_t cut = columns && list->args->is_terminal ? fw_utf8_cut(name, len, width) : len;
 	uint32_t copies = list->binary->kernels[kernel].copies;
 
 	fw_str_append(out, name, cut);
@@ -125,7 +125,7 @@ static void put_details(struct fw_str *out, const struct occupancy_list *list,
 		occupancy_put_advice(out, launch, low);
 	}
 	if (args->sweep != OCCUPANCY_NO_SWEEP)
-		occupancy_put_sweep(out, launch, args->sweep, args->has_color);
+		occupancy_put_sweep(out, launch, args->sweep, args->is_terminal);
 	if (args->grid && occupancy_has_registers(kernel))
 		occupancy_put_tail(out, launch, args->grid);
 	if (args->has_cliffs || args->grid || args->sweep != OCCUPANCY_NO_SWEEP)
