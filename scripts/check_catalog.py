@@ -5,25 +5,26 @@ import sys
 
 import tree
 
-# One row a kind: its table, what an entry {name} (C name) or {id} (with dashes) must have, and where an
-# orphan would stand. A pattern that ends in / must be a folder with a file in it.
+# One row a kind: its table (or where its functions are declared) with the pattern of an entry, what an entry {name} (C
+# name) or {id} (with hyphens) must have, and where an orphan would stand. A need that ends in / is a folder with a file
+# in it.
 KINDS = (
-    {"what": "command", "table": "src/cli/commands.def", "macro": "FW_CMD",
+    {"what": "command", "table": "src/cli/commands.def", "entry": r"FW_CMD\(\s*(\w+)",
      "needs": ("src/cli/cmd_{name}.c", "docs/man/fullwarp-{id}.1", "tests/cli/{id}*/cmd"),
      "orphans": ((r"src/cli/cmd_(\w+)\.c", "name"), (r"docs/man/fullwarp-([\w-]+)\.1", "id"))},
-    {"what": "rule", "table": "src/rules/rules.def", "macro": "FW_RULE",
+    {"what": "rule", "table": "src/rules/rules.def", "entry": r"FW_RULE\(\s*(\w+)",
      "needs": ("src/rules/{name}.c", "docs/rules/{id}.md", "tests/rules/{id}/"),
      "orphans": ((r"docs/rules/(?!README)([\w-]+)\.md", "id"), (r"tests/rules/([\w-]+)/.*", "id"))},
-    {"what": "importer", "table": "src/import/importers.def", "macro": "FW_IMPORTER",
+    {"what": "importer", "table": "src/import/*.h", "entry": r"\bfw_(\w+)_import\(struct fw_source",
      "needs": ("src/import/{name}.c", "docs/format/{id}.md", "tests/fuzz/fuzz_{name}.c"),
      "orphans": ()},
-    {"what": "report format", "table": "src/report/formats.def", "macro": "FW_FORMAT",
+    {"what": "report format", "table": "src/report/formats.def", "entry": r"FW_FORMAT\(\s*(\w+)",
      "needs": ("src/report/{name}.c", "docs/format/report-{id}.md", "tests/cli/report-{id}*/cmd"),
      "orphans": ((r"docs/format/report-([\w-]+)\.md", "id"),)},
-    {"what": "doctor check", "table": "src/doctor/checks.def", "macro": "FW_CHECK",
+    {"what": "doctor check", "table": "src/doctor/checks.def", "entry": r"FW_CHECK\(\s*(\w+)",
      "needs": ("src/doctor/{name}.c", "docs/doctor/{id}.md", "tests/unit/test_doctor*.c"),
      "orphans": ((r"docs/doctor/(?!README)([\w-]+)\.md", "id"),)},
-    {"what": "what-if change", "table": "src/whatif/changes.def", "macro": "FW_CHANGE",
+    {"what": "what-if change", "table": "src/whatif/changes.def", "entry": r"FW_CHANGE\(\s*(\w+)",
      "needs": ("src/whatif/{name}.c", "docs/whatif/{id}.md", "tests/whatif/{id}/"),
      "orphans": ((r"docs/whatif/(?!README)([\w-]+)\.md", "id"), (r"tests/whatif/([\w-]+)/.*", "id"))},
 )
@@ -31,11 +32,11 @@ KINDS = (
 
 def read_table(root, kind):
     """The C names that the table lists; None where the house does not have this kind yet."""
-    path = root / kind["table"]
-    if not path.is_file():
+    paths = sorted(root.glob(kind["table"]))
+    if not paths:
         return None
-    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
-    return re.findall(kind["macro"] + r"\(\s*(\w+)", text)
+    text = "".join(path.read_text() for path in paths)
+    return re.findall(kind["entry"], re.sub(r"/\*.*?\*/", "", text, flags=re.S))
 
 
 def check_kind(root, names, kind, listed, problems):

@@ -98,15 +98,17 @@ class Catalog(Planted):
         for name in ("src/rules/input_bound.c", "src/rules/rules.c", "docs/rules/input-bound.md",
                      "docs/rules/README.md", "tests/rules/input-bound/fires.json", "tests/rules/make.py"):
             self.write(name)
-        self.write("tests/fuzz/fuzz_kineto.c")
-        self.write("tests/fuzz/corpus/kineto/empty")
+        self.write("src/import/kineto.h", "fw_status fw_kineto_import(struct fw_source *source);\n")
+        for name in ("src/import/kineto.c", "docs/format/kineto.md", "tests/fuzz/fuzz_kineto.c",
+                     "tests/fuzz/corpus/kineto/empty"):
+            self.write(name)
 
     def test_clean(self):
         self.clean("catalog")
 
     def test_each_missing_piece(self):
         for name in ("src/cli/cmd_report.c", "docs/man/fullwarp-report.1", "src/rules/input_bound.c",
-                     "docs/rules/input-bound.md"):
+                     "docs/rules/input-bound.md", "docs/format/kineto.md"):
             with self.subTest(name):
                 (self.root / name).unlink()
                 self.fails("catalog", f"{name} is missing")
