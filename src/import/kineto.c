@@ -68,8 +68,8 @@ static fw_status make_room(struct fw_kineto *k, struct fw_error *err)
 }
 
 /*
- * More text behind what is in hand. *grew is false at the end of the file, and when a record fills
- * the largest window.
+ * More text behind what is in hand, or the news that this was all: *grew. It is false once the end
+ * was known, and when a record fills the largest window.
  */
 static fw_status refill(struct fw_kineto *k, bool *grew, struct fw_error *err)
 {
@@ -86,7 +86,7 @@ static fw_status refill(struct fw_kineto *k, bool *grew, struct fw_error *err)
 		status = fw_source_read(k->source, k->buffer + k->len, k->cap - k->len, &got, err);
 		k->len += got;
 		k->at_end = !got;
-		*grew |= got > 0;
+		*grew = true;
 	}
 	memset(k->buffer + k->len, 0, FW_LEX_PADDING);
 	report_progress(k);
