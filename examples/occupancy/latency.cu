@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-enum { THREADS = 256, STEPS = 64 };
+enum { THREADS = 64, STEPS = 64 };
 static const uint32_t kSlots = 1u << 26; // 256 MB: four times the L2
 static const uint32_t kWalks = 1u << 21;
 
@@ -65,18 +65,17 @@ int main(int argc, char **argv)
 	CUDA(cudaFuncSetAttribute((const void *)walk<1>, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024));
 	CUDA(cudaFuncSetAttribute((const void *)walk<4>, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024));
 	CUDA(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-	for (bool by_grid : { true, false })
-		for (int blocks : { 8, 4, 2, 1 }) { // by shared memory: 228 KB for this many, each 1 KB more than it asks for
-			size_t smem = by_grid || blocks == 8 ? 0 : (size_t)(228 / blocks - 1) * 1024;
-			int grid = by_grid ? sms * blocks : (int)kWalks / THREADS;
-			std::string name = std::to_string(blocks) + (by_grid ? " blocks a SM, grid" : " blocks a SM, smem");
-
-			one.push_back({ name, (const void *)walk<1>, THREADS, smem, grid,
-					[=] { walk<1><<<grid, THREADS, smem>>>(slots, out); }, poison, error, {} });
-			four.push_back({ name, (const void *)walk<4>, THREADS, smem, by_grid ? grid : grid / 4,
-					 [=] { walk<4><<<by_grid ? grid : grid / 4, THREADS, smem>>>(slots, out); },
-					 poison, error, {} });
-		}
+	auto add = [&](const std::string &name, int grid, int grid_of_four, size_t smem) {
+		one.push_back({ name, (const void *)walk<1>, THREADS, smem, grid,
+				[=] { walk<1><<<grid, THREADS, smem>>>(slots, out); }, poison, error, {} });
+		four.push_back({ name, (const void *)walk<4>, THREADS, smem, grid_of_four,
+				 [=] { walk<4><<<grid_of_four, THREADS, smem>>>(slots, out); }, poison, error, {} });
+	};
+	for (int blocks : { 32, 16, 8, 4, 2, 1 })
+		add(std::to_string(2 * blocks) + " warps a SM, grid", sms * blocks, sms * blocks, 0);
+	for (int blocks : { 16, 4, 1 }) // 228 KB for this many, each 1 KB more than it asks for
+		add(std::to_string(2 * blocks) + " warps a SM, smem", kWalks / THREADS, kWalks / THREADS / 4,
+		    (size_t)(228 / blocks - 1) * 1024);
 	run("latency-one-walk", one, is_once(argc, argv));
 	run("latency-four-walks", four, is_once(argc, argv));
 	return 0;
