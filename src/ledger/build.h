@@ -29,6 +29,12 @@ struct fw_build {
 	uint8_t *op_flags;
 };
 
+/*
+ * Moves the elements of a vector, which is empty afterwards, into the ledger, without the spare room;
+ * NULL when memory is out. Never NULL otherwise.
+ */
+void *fw_keep(struct fw_build *b, struct fw_vec *vec);
+
 /* names.c */
 uint8_t fw_name_flags(const char *name);
 

@@ -4,9 +4,6 @@
  */
 #include "ledger/build.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* A call longer than this is start-up work or a stall, not the cost of a launch. */
 #define LONG_CALL_NS 1000000
 
@@ -17,7 +14,7 @@
 #define MAX_LEVELS 4
 
 struct sweep {
-	const struct fw_build *b;
+	struct fw_build *b;
 	const struct fw_trace *t;
 	struct fw_device_ledger *d;
 	const uint32_t *by_start, *by_end;
@@ -295,15 +292,13 @@ static fw_status finish(struct sweep *s, struct fw_error *err)
 	struct fw_device_ledger *d = s->d;
 	int64_t all = 0, idle = 0, listed = 0, window = d->window.end_ns - d->window.start_ns;
 	bool is_ordered = true;
-	struct fw_idle *pieces =
-		fw_arena_array(&s->b->ledger->private->arena, s->idle.len + 1, sizeof(*pieces));
+	struct fw_idle *pieces;
 
-	if (!pieces || s->failed)
-		return fw_fail_nomem(err, s->idle.len * sizeof(*pieces));
-	if (s->idle.len)
-		memcpy(pieces, s->idle.data, s->idle.len * sizeof(*pieces));
-	d->idle = pieces;
 	d->idle_count = s->idle.len;
+	pieces = s->failed ? NULL : fw_keep(s->b, &s->idle);
+	if (!pieces)
+		return fw_fail_nomem(err, d->idle_count * sizeof(*pieces));
+	d->idle = pieces;
 	for (int c = 0; c < FW_CLASS_COUNT; c++) {
 		all += d->ns[c];
 		idle += fw_class_is_idle((enum fw_class)c) ? d->ns[c] : 0;

@@ -23,6 +23,22 @@ static bool allocate_columns(struct fw_build *b)
 	       b->is_pageable;
 }
 
+void *fw_keep(struct fw_build *b, struct fw_vec *vec)
+{
+	void **slot = fw_vec_push(&b->ledger->private->kept);
+	void *shrunk;
+
+	if (!slot)
+		return NULL;
+	shrunk = realloc(vec->data, (vec->len + 1) * vec->size);
+	if (!shrunk)
+		return NULL;
+	*slot = shrunk;
+	vec->data = NULL;
+	vec->len = vec->cap = 0;
+	return shrunk;
+}
+
 static fw_status build(struct fw_build *b)
 {
 	static fw_status (*const steps[])(struct fw_build *) = {
@@ -53,6 +69,7 @@ static struct fw_ledger *create(const struct fw_trace *trace)
 		free(ledger);
 		return NULL;
 	}
+	ledger->private->kept = (struct fw_vec)FW_VEC(void *);
 	return ledger;
 }
 
@@ -80,8 +97,14 @@ fw_status fw_ledger_build(const struct fw_trace *trace, const struct fw_ledger_o
 
 void fw_ledger_destroy(struct fw_ledger *ledger)
 {
+	void **kept;
+
 	if (!ledger)
 		return;
+	kept = ledger->private->kept.data;
+	for (size_t i = 0; i < ledger->private->kept.len; i++)
+		free(kept[i]);
+	fw_vec_release(&ledger->private->kept);
 	fw_arena_release(&ledger->private->arena);
 	free(ledger->private);
 	free(ledger);

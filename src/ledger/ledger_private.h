@@ -41,6 +41,7 @@ enum fw_op_flag {
 
 struct fw_ledger_private {
 	struct fw_arena arena;
+	struct fw_vec kept;             /* void *: what fw_keep took */
 	struct fw_thread_work *threads; /* one a row of trace->threads */
 	struct fw_device_work *devices; /* one a device of the ledger */
 	const uint32_t

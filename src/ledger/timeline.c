@@ -4,8 +4,6 @@
  */
 #include "ledger/build.h"
 
-#include <string.h>
-
 /* The contract's order of what explains a thread's time; enum fw_class has the same. */
 #define FIRST_HOST FW_CLASS_SYNC
 #define LAST_HOST  FW_CLASS_HOST_OP
@@ -28,7 +26,7 @@ struct active {
 
 /* Turns the items of one thread, in order of start, into a timeline. */
 struct flattener {
-	const struct fw_build *b;
+	struct fw_build *b;
 	const struct fw_thread_work *thread;
 	enum fw_class first, last; /* which classes count, the first before the last */
 	size_t next_call, next_range;
@@ -135,8 +133,6 @@ static void advance(struct flattener *f, int64_t t, int64_t next)
 static bool flatten(struct flattener *f, enum fw_class first, enum fw_class last,
 		    struct fw_timeline *out)
 {
-	struct fw_arena *arena = &f->b->ledger->private->arena;
-
 	f->first = first;
 	f->last = last;
 	f->next_call = f->next_range = f->spans.len = 0;
@@ -145,12 +141,10 @@ static bool flatten(struct flattener *f, enum fw_class first, enum fw_class last
 		advance(f, t, next_start(f));
 	}
 	out->len = f->spans.len;
-	out->spans = fw_arena_array(arena, out->len + 1, sizeof(*out->spans));
-	if (f->failed || !out->spans)
+	if (f->failed)
 		return false;
-	if (out->len)
-		memcpy(out->spans, f->spans.data, out->len * sizeof(*out->spans));
-	return true;
+	out->spans = fw_keep(f->b, &f->spans);
+	return out->spans != NULL;
 }
 
 bool fw_build_timelines(struct fw_build *b)
