@@ -4,8 +4,8 @@
  */
 #include "ledger/cost.h"
 
+#include "ledger/blockers.h"
 #include "ledger/idle_sum.h"
-#include "ledger/waits.h"
 
 #include <stdlib.h>
 
@@ -28,17 +28,6 @@ struct entry {
 	bool is_copy;
 };
 
-/* Where host threads are blocked, by thread, then start of the call. */
-struct block {
-	int64_t start_ns;
-	int64_t until_ns; /* nothing that was launched before shortens a gap after this */
-};
-
-struct blockers {
-	struct block *list;
-	size_t *first_of; /* by thread; one past the last thread */
-};
-
 struct job {
 	const struct fw_ledger *ledger;
 	const struct fw_device_ledger *device;
@@ -50,8 +39,9 @@ struct job {
 		inside; /* what copies are charged with too: idle time inside copy calls */
 	struct fw_idle_sum both;
 	struct fw_intervals all, copies, exposed;
-	int64_t *stream_end;           /* by stream row: end of the operations passed so far */
-	struct blockers every, others; /* the second without the calls asked about */
+	int64_t *stream_end;              /* by stream row: end of the operations passed so far */
+	bool *is_own;                     /* by call: asked about */
+	struct fw_blockers every, others; /* the second without the calls asked about */
 };
 
 static int by_call(const void *a, const void *b)
@@ -128,59 +118,24 @@ static int64_t smaller(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* True for a copy that blocks, and for a synchronisation that waited for this device in fact. */
-static bool blocks(const struct job *job, uint32_t call, struct block *block)
+/* Until when the call's thread is blocked next after it; at the latest the window's end. */
+static int64_t next_block(const struct job *job, const struct fw_blockers *by, uint32_t call)
 {
 	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
-	enum fw_class class_id = fw_ledger_call_class(job->ledger, call);
-	bool elsewhere;
 
-	block->start_ns = calls->start_ns[call];
-	block->until_ns = calls->end_ns[call];
-	if (class_id != FW_CLASS_SYNC)
-		return class_id == FW_CLASS_BLOCKING_COPY;
-	block->until_ns = fw_waits_last_end(&job->waits, call, &elsewhere);
-	return block->until_ns > block->start_ns;
+	return smaller(fw_blockers_next(by, calls->thread[call], calls->end_ns[call]),
+		       job->device->window.end_ns);
 }
 
-static bool find_blockers(struct job *job, struct blockers *found, bool with_own)
+static bool find_blockers(struct job *job)
 {
-	size_t threads = job->ledger->trace->threads.len, n = 0;
-
-	found->list = malloc((job->ledger->trace->calls.len + 1) * sizeof(*found->list));
-	found->first_of = malloc((threads + 1) * sizeof(*found->first_of));
-	if (!found->list || !found->first_of)
+	job->is_own = calloc(job->ledger->trace->calls.len + 1, sizeof(*job->is_own));
+	if (!job->is_own)
 		return false;
-	for (size_t i = 0; i < threads; i++) {
-		const struct fw_thread_work *w = &job->ledger->private->threads[i];
-
-		found->first_of[i] = n;
-		for (size_t k = 0; k < w->call_count; k++)
-			if (blocks(job, w->calls[k], &found->list[n]) &&
-			    (with_own || !entry_of(job, w->calls[k])))
-				n++;
-	}
-	found->first_of[threads] = n;
-	return true;
-}
-
-/* Until when the call's thread is next blocked after it; at the latest the window's end. */
-static int64_t next_block(const struct job *job, const struct blockers *by, uint32_t call)
-{
-	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
-	uint32_t thread = calls->thread[call];
-	size_t low = by->first_of[thread], end = by->first_of[thread + 1], high = end;
-	int64_t last = job->device->window.end_ns;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (by->list[mid].start_ns < calls->end_ns[call])
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < end ? smaller(by->list[low].until_ns, last) : last;
+	for (size_t i = 0; i < job->count; i++)
+		job->is_own[job->entries[i].call] = true;
+	return fw_blockers_build(&job->every, &job->waits, NULL) &&
+	       fw_blockers_build(&job->others, &job->waits, job->is_own);
 }
 
 /*
@@ -226,13 +181,21 @@ static int64_t lead_end(const struct job *job, const struct entry *e, struct fw_
 	return smaller(fw_idle_sum_reach(charged(job, e), range.start_ns, lead_ns), range.end_ns);
 }
 
-static int64_t end_alone(const struct job *job, const struct entry *e)
+/* How long the call blocked its thread in the window, after since_ns, without its own exposed copy. */
+static int64_t lead_of(const struct job *job, const struct entry *e, int64_t since_ns)
 {
 	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
-	int64_t blocked_ns = calls->end_ns[e->call] - calls->start_ns[e->call];
+	const struct fw_window *w = &job->device->window;
+	int64_t start = larger(calls->start_ns[e->call], w->start_ns);
+
+	return smaller(calls->end_ns[e->call], w->end_ns) - larger(start, since_ns) - e->exposed_ns;
+}
+
+static int64_t end_alone(const struct job *job, const struct entry *e)
+{
 	struct fw_interval range = { e->from_ns, e->stop_alone_ns };
 
-	return larger(e->to_ns, lead_end(job, e, range, blocked_ns - e->exposed_ns));
+	return larger(e->to_ns, lead_end(job, e, range, lead_of(job, e, INT64_MIN)));
 }
 
 static int by_start(const void *ctx, uint32_t a, uint32_t b)
@@ -253,20 +216,17 @@ static bool add_stretch(struct job *job, const struct entry *e, int64_t from, in
 /* The calls together: idle time that one lead uses up is not there for the next. */
 static bool join_stretches(struct job *job, const uint32_t *order)
 {
-	const struct fw_trace_calls *calls = &job->ledger->trace->calls;
 	int64_t used_ns = INT64_MIN, blocked_ns = INT64_MIN;
 
 	for (size_t i = 0; i < job->count; i++) {
 		const struct entry *e = &job->entries[order[i]];
-		int64_t end = calls->end_ns[e->call];
-		int64_t lead = end - larger(calls->start_ns[e->call], blocked_ns);
 		struct fw_interval range = { larger(e->from_ns, used_ns), e->stop_ns };
 
-		range.end_ns = lead_end(job, e, range, lead - e->exposed_ns);
+		range.end_ns = lead_end(job, e, range, lead_of(job, e, blocked_ns));
 		if (!add_stretch(job, e, e->from_ns, e->to_ns) ||
 		    !add_stretch(job, e, range.start_ns, range.end_ns))
 			return false;
-		blocked_ns = larger(blocked_ns, end);
+		blocked_ns = larger(blocked_ns, job->ledger->trace->calls.end_ns[e->call]);
 		if (e->from_ns < e->to_ns)
 			used_ns = larger(range.end_ns, e->to_ns);
 	}
@@ -367,8 +327,7 @@ static bool prepare(struct job *job, const uint32_t *calls)
 	       fw_idle_sum_build(&job->inside, job->device, OF_BLOCKING_COPY) &&
 	       fw_idle_sum_build(&job->both, job->device, idle | OF_BLOCKING_COPY) &&
 	       fw_waits_build(&job->waits, job->ledger, job->device) && pass_copies(job) &&
-	       expose(job) && find_blockers(job, &job->every, true) &&
-	       find_blockers(job, &job->others, false) && stretch_all(job);
+	       expose(job) && find_blockers(job) && stretch_all(job);
 }
 
 static int64_t cost_of(const struct job *job, const struct entry *e)
@@ -383,10 +342,9 @@ static void release(struct job *job)
 	fw_idle_sum_release(&job->inside);
 	fw_idle_sum_release(&job->both);
 	free(job->stream_end);
-	free(job->every.list);
-	free(job->every.first_of);
-	free(job->others.list);
-	free(job->others.first_of);
+	fw_blockers_release(&job->every);
+	fw_blockers_release(&job->others);
+	free(job->is_own);
 	fw_waits_release(&job->waits);
 	fw_intervals_release(&job->all);
 	fw_intervals_release(&job->copies);

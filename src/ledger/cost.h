@@ -18,6 +18,12 @@
 int64_t fw_cost_of_calls(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
 			 const uint32_t *calls, size_t count, int64_t *costs);
 
+/*
+ * Cost of the loader waits: the idle time that `input` owns, and later gaps that would have been
+ * shorter if the host had been ahead by as long as it waited, as above; -1 when memory is out.
+ */
+int64_t fw_cost_of_input(const struct fw_ledger *ledger, const struct fw_device_ledger *device);
+
 /* What a finding would take away, for its bound. */
 enum fw_bound_kind {
 	FW_BOUND_CALLS, /* host calls: syncs (their blocked span), copies (the calls and their own copy time) */

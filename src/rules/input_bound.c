@@ -173,7 +173,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 {
 	const struct fw_device_ledger *device = &ledger->devices[d];
 	int64_t window_ns = device->window.end_ns - device->window.start_ns;
-	int64_t cost = device->ns[FW_CLASS_INPUT], step_ns;
+	int64_t cost = device->ns[FW_CLASS_INPUT] ? fw_cost_of_input(ledger, device) : 0, step_ns;
 	const struct fw_host *host;
 	struct waits waits = { 0 };
 	struct fw_finding *f;
@@ -191,6 +191,9 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	f = fw_finding_add(findings, &fw_rule_input_bound, d, "The GPU waits for the data loader");
 	fw_finding_cost(f, device, cost, fw_bound(ledger, device, FW_BOUND_INPUT, NULL, 0, cost));
 	add_evidence(ledger, device, findings, f, &waits);
+	if (cost > device->ns[FW_CLASS_INPUT])
+		fw_finding_evidence(findings, f, NULL, "GPU idle later, the host being late", "%s",
+				    fw_ns_text(findings, cost - device->ns[FW_CLASS_INPUT]));
 	/* What the rest of the loop needs a batch: the GPU and the host work at the same time. */
 	step_ns = window_ns - waits.total_ns;
 	if (step_ns < device->gpu_busy_ns)

@@ -382,6 +382,14 @@ static int64_t slow_lead(const struct slow *s, bool is_copy, int64_t start, int6
 	return start;
 }
 
+/* The part of [start, end) that lies in the window. */
+static int64_t slow_blocked(const struct ledger_case *c, int64_t start, int64_t end)
+{
+	const struct fw_window *w = &c->ledger->devices[0].window;
+
+	return (end < w->end_ns ? end : w->end_ns) - (start > w->start_ns ? start : w->start_ns);
+}
+
 static void slow_mark(struct slow *s, size_t place, bool is_copy, int64_t from, int64_t to)
 {
 	for (int64_t x = from; x < to; x++) {
@@ -425,10 +433,11 @@ static void slow_stretches(const struct ledger_case *c, struct slow *s, const ui
 			int64_t alone = slow_stop(c, calls[i], &calls[i], 1);
 			int64_t joint = slow_stop(c, calls[i], calls, OWN);
 
-			alone = slow_lead(s, is_copy, from, alone, end - start - exposed);
+			alone = slow_lead(s, is_copy, from, alone,
+					  slow_blocked(c, start, end) - exposed);
 			slow_mark(s, i, is_copy, from, alone > to ? alone : to);
 			slow_mark(s, OWN, is_copy, from, to);
-			lead = end - (start > blocked ? start : blocked) - exposed;
+			lead = slow_blocked(c, start > blocked ? start : blocked, end) - exposed;
 			used = from > used ? from : used;
 			joint = slow_lead(s, is_copy, used, joint, lead);
 			slow_mark(s, OWN, is_copy, used, joint);
@@ -548,6 +557,38 @@ static void equals_the_slow_definition_on_random_traces(void **state)
 	assert_true(seen > 400); /* the traces do cost something */
 }
 
+/*
+ * Kernel [10,100), a wait for data in [60,150), in which the GPU is idle for 50, and kernels [160,165)
+ * and [205,210), each 10 after its launch: 10 more in the first gap and 40 in the second. Without the
+ * wait the host would have been 90 ahead: 50 + 10 + 30. A copy that blocks in [152,165) leaves nothing
+ * of the lead for the second gap: 60.
+ */
+static void loader_wait_costs_the_lead_too(void **state)
+{
+	static const int64_t expected[] = { 90, 60 };
+
+	(void)state;
+	for (int variant = 0; variant < 2; variant++) {
+		struct ledger_case c;
+		uint32_t main;
+
+		case_open(&c);
+		main = case_thread(&c, "1");
+		case_launch(&c, main, 0, 10, 100, 1);
+		case_range(&c, main, FW_RANGE_INPUT, 60, 150);
+		case_launch(&c, main, 150, 160, 165, 2);
+		if (variant) {
+			case_call(&c, main, "cudaMemcpy", 152, 165, 3);
+			case_copy(&c, 8, 163, 165, 3);
+		}
+		case_launch(&c, main, 195, 205, 210, 4);
+		case_build(&c, NULL);
+		assert_int_equal(fw_cost_of_input(c.ledger, c.ledger->devices), expected[variant]);
+		assert_int_equal(c.ledger->devices->ns[FW_CLASS_INPUT], 50);
+		case_close(&c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -562,6 +603,7 @@ int main(void)
 		cmocka_unit_test(launches_of_other_processes_do_not_end_the_stretch),
 		cmocka_unit_test(blocking_copy_costs_its_wait_and_its_exposed_time),
 		cmocka_unit_test(cost_stays_inside_the_window),
+		cmocka_unit_test(loader_wait_costs_the_lead_too),
 		cmocka_unit_test(equals_the_slow_definition_on_random_traces),
 	};
 
