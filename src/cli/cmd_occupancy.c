@@ -4,14 +4,14 @@
 
 #include <stdio.h>
 
-static bool print(const struct occupancy_list *list)
+static bool print(const struct fw_occupancy_list *list)
 {
-	if (list->args->format == OCCUPANCY_JSON)
-		return occupancy_print_json(list);
-	if (list->args->format == OCCUPANCY_CSV)
-		return occupancy_print_csv(list);
-	return list->args->has_summary ? occupancy_print_summary(list)
-				       : occupancy_print_table(list);
+	if (list->args->format == FW_OCCUPANCY_JSON)
+		return fw_occupancy_print_json(list);
+	if (list->args->format == FW_OCCUPANCY_CSV)
+		return fw_occupancy_print_csv(list);
+	return list->args->has_summary ? fw_occupancy_print_summary(list)
+				       : fw_occupancy_print_table(list);
 }
 
 /* What could not be read; the exit code is 1 only if nothing else was found. */
@@ -23,11 +23,11 @@ static int tell_problems(const struct fw_binary *binary)
 	return binary->problem_count && !binary->kernel_count;
 }
 
-static int list_files(const struct occupancy_args *args)
+static int list_files(const struct fw_occupancy_args *args)
 {
-	struct occupancy_list list;
+	struct fw_occupancy_list list;
 	struct fw_error err;
-	fw_status status = occupancy_list_open(&list, args, &err);
+	fw_status status = fw_occupancy_list_open(&list, args, &err);
 	int code = 1;
 
 	if (status) {
@@ -38,16 +38,16 @@ static int list_files(const struct occupancy_args *args)
 	} else {
 		code = tell_problems(list.binary);
 	}
-	occupancy_list_release(&list);
+	fw_occupancy_list_release(&list);
 	return code;
 }
 
 int fw_cmd_occupancy(int argc, char **argv)
 {
-	struct occupancy_args args;
-	int status = occupancy_args_parse(&args, argc, argv);
+	struct fw_occupancy_args args;
+	int status = fw_occupancy_args_parse(&args, argc, argv);
 
 	if (status >= 0)
 		return status;
-	return args.file_count ? list_files(&args) : occupancy_calculate(&args);
+	return args.file_count ? list_files(&args) : fw_occupancy_calculate(&args);
 }

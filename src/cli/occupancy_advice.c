@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <limits.h>
 
-static bool find_sizes(const struct occupancy_launch *launch, struct fw_block_sizes *sizes)
+static bool find_sizes(const struct fw_occupancy_launch *launch, struct fw_block_sizes *sizes)
 {
 	struct fw_block_search search = { .kernel = launch->in,
 					  .max_threads = FW_HW_MAX_BLOCK_THREADS,
@@ -20,7 +20,7 @@ static bool find_sizes(const struct occupancy_launch *launch, struct fw_block_si
 	return fw_block_sizes_find(launch->device->hw, &search, sizes, NULL) == FW_OK;
 }
 
-const char *occupancy_intended_low_launch(const struct occupancy_launch *launch)
+const char *fw_occupancy_intended_low_launch(const struct fw_occupancy_launch *launch)
 {
 	struct fw_kernel_traits traits = { .smem_bytes =
 						   fw_resource_get(&launch->in, FW_RESOURCE_SMEM),
@@ -30,7 +30,7 @@ const char *occupancy_intended_low_launch(const struct occupancy_launch *launch)
 }
 
 /* The blocks per SM that launch bounds can bring about by capping registers: more than now, or 0. */
-static unsigned next_by_registers(const struct occupancy_launch *launch)
+static unsigned next_by_registers(const struct fw_occupancy_launch *launch)
 {
 	const struct fw_hw_limits *hw = launch->device->hw;
 	unsigned threads = launch->in.block_threads, blocks;
@@ -46,7 +46,7 @@ static unsigned next_by_registers(const struct occupancy_launch *launch)
 	return blocks;
 }
 
-static void put_free(struct fw_str *out, const struct occupancy_launch *launch)
+static void put_free(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_hw_limits *hw = launch->device->hw;
 	struct fw_cliffs regs = fw_cliffs_find(hw, &launch->in, FW_RESOURCE_REGISTERS);
@@ -60,7 +60,7 @@ static void put_free(struct fw_str *out, const struct occupancy_launch *launch)
 		      smem.free_to - smem.now);
 }
 
-static void put_sizes(struct fw_str *out, const struct occupancy_launch *launch)
+static void put_sizes(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	struct fw_block_sizes sizes;
 
@@ -73,7 +73,7 @@ static void put_sizes(struct fw_str *out, const struct occupancy_launch *launch)
 		      100 * sizes.result.occupancy, sizes.choice);
 }
 
-static void put_bounds(struct fw_str *out, const struct occupancy_launch *launch)
+static void put_bounds(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_hw_limits *hw = launch->device->hw;
 	unsigned threads = launch->in.block_threads, blocks = launch->result.blocks_per_sm;
@@ -98,8 +98,8 @@ static void put_bounds(struct fw_str *out, const struct occupancy_launch *launch
 		threads, next, next, cap, launch->in.registers - cap);
 }
 
-void occupancy_put_advice(struct fw_str *out, const struct occupancy_launch *launch,
-			  const char *low)
+void fw_occupancy_put_advice(struct fw_str *out, const struct fw_occupancy_launch *launch,
+			     const char *low)
 {
 	if (launch->result.blocks_per_sm) {
 		put_free(out, launch);
@@ -114,7 +114,7 @@ void occupancy_put_advice(struct fw_str *out, const struct occupancy_launch *lau
 			      low);
 }
 
-static void json_bounds(struct fw_json *json, const struct occupancy_launch *launch,
+static void json_bounds(struct fw_json *json, const struct fw_occupancy_launch *launch,
 			unsigned blocks)
 {
 	fw_json_begin_object(json, NULL);
@@ -125,8 +125,8 @@ static void json_bounds(struct fw_json *json, const struct occupancy_launch *lau
 	fw_json_end_object(json);
 }
 
-void occupancy_json_advice(struct fw_json *json, const struct occupancy_launch *launch,
-			   const char *low)
+void fw_occupancy_json_advice(struct fw_json *json, const struct fw_occupancy_launch *launch,
+			      const char *low)
 {
 	unsigned blocks = launch->result.blocks_per_sm, next = next_by_registers(launch);
 	struct fw_block_sizes sizes;
@@ -146,7 +146,7 @@ void occupancy_json_advice(struct fw_json *json, const struct occupancy_launch *
 }
 
 /* Clusters are placed whole, and how they fit depends on the very chip: only a bound can be given. */
-static void put_cluster_bound(struct fw_str *out, const struct occupancy_launch *launch,
+static void put_cluster_bound(struct fw_str *out, const struct fw_occupancy_launch *launch,
 			      uint64_t resident)
 {
 	unsigned cluster = launch->in.cluster_blocks;
@@ -159,7 +159,8 @@ static void put_cluster_bound(struct fw_str *out, const struct occupancy_launch 
 			      resident / cluster, cluster);
 }
 
-void occupancy_put_tail(struct fw_str *out, const struct occupancy_launch *launch, uint64_t grid)
+void fw_occupancy_put_tail(struct fw_str *out, const struct fw_occupancy_launch *launch,
+			   uint64_t grid)
 {
 	struct fw_tail tail = fw_tail_of(grid, launch->device->sms, launch->result.blocks_per_sm);
 
@@ -195,7 +196,8 @@ void occupancy_put_tail(struct fw_str *out, const struct occupancy_launch *launc
 			      grid, launch->in.cluster_blocks);
 }
 
-void occupancy_json_tail(struct fw_json *json, const struct occupancy_launch *launch, uint64_t grid)
+void fw_occupancy_json_tail(struct fw_json *json, const struct fw_occupancy_launch *launch,
+			    uint64_t grid)
 {
 	struct fw_tail tail = fw_tail_of(grid, launch->device->sms, launch->result.blocks_per_sm);
 

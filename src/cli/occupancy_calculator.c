@@ -5,21 +5,21 @@
 #include <stdio.h>
 
 /* A launch that only a sweep over block sizes is asked of has no size of its own. */
-static bool has_block(const struct occupancy_args *args)
+static bool has_block(const struct fw_occupancy_args *args)
 {
 	return args->block_count != 0;
 }
 
 /* The launch number i of the GPUs times the block sizes. */
-static struct occupancy_launch launch_at(const struct occupancy_args *args, size_t i)
+static struct fw_occupancy_launch launch_at(const struct fw_occupancy_args *args, size_t i)
 {
 	size_t sizes = has_block(args) ? args->block_count : 1;
 	unsigned block = has_block(args) ? args->blocks[i % sizes] : FW_HW_WARP_THREADS;
 
-	return occupancy_launch_of(&args->devices[i / sizes], &args->kernel, block);
+	return fw_occupancy_launch_of(&args->devices[i / sizes], &args->kernel, block);
 }
 
-static size_t launch_count(const struct occupancy_args *args)
+static size_t launch_count(const struct fw_occupancy_args *args)
 {
 	return args->device_count * (has_block(args) ? args->block_count : 1);
 }
@@ -41,7 +41,7 @@ static void put_limit(struct fw_str *out, const char *name, unsigned limit, cons
 		fw_str_printf(out, "  %-15s%10u   %s\n", name, limit, text);
 }
 
-static void put_limits(struct fw_str *out, const struct occupancy_launch *launch)
+static void put_limits(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_hw_limits *hw = launch->device->hw;
 	const struct fw_occupancy_result *r = &launch->result;
@@ -70,42 +70,42 @@ static void put_limits(struct fw_str *out, const struct occupancy_launch *launch
 			  hw->cluster_portable, hw->cluster_max);
 }
 
-static void put_kernel(struct fw_str *out, const struct occupancy_launch *launch)
+static void put_kernel(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_occupancy_input *in = &launch->in;
 
-	occupancy_put_device(out, launch->device);
+	fw_occupancy_put_device(out, launch->device);
 	fw_str_puts(out, ": ");
-	occupancy_put_count(out, in->block_threads, "thread");
+	fw_occupancy_put_count(out, in->block_threads, "thread");
 	fw_str_puts(out, ", ");
 	if (in->registers)
-		occupancy_put_count(out, in->registers, "register");
+		fw_occupancy_put_count(out, in->registers, "register");
 	else
 		fw_str_puts(out, "registers not given");
 	fw_str_printf(out, ", %u B shared memory\n",
 		      in->static_smem_bytes + in->dynamic_smem_bytes);
 }
 
-static void put_result(struct fw_str *out, const struct occupancy_launch *launch)
+static void put_result(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_occupancy_result *r = &launch->result;
 
 	if (!r->blocks_per_sm) {
 		fw_str_puts(out, "does not launch: ");
-		occupancy_put_refusal(out, launch);
+		fw_occupancy_put_refusal(out, launch);
 		fw_str_putc(out, '\n');
 		return;
 	}
-	occupancy_put_count(out, r->blocks_per_sm, "block");
+	fw_occupancy_put_count(out, r->blocks_per_sm, "block");
 	fw_str_printf(out, " an SM, %u of %u warps (%.4g a scheduler), %.1f %%, limited by ",
 		      r->warps_per_sm, r->max_warps_per_sm,
 		      (double)r->warps_per_sm / r->schedulers_per_sm, 100 * r->occupancy);
-	occupancy_put_limiters(out, r->limiters, ", ");
+	fw_occupancy_put_limiters(out, r->limiters, ", ");
 	fw_str_putc(out, '\n');
 }
 
-static void put_card(struct fw_str *out, const struct occupancy_args *args,
-		     const struct occupancy_launch *launch)
+static void put_card(struct fw_str *out, const struct fw_occupancy_args *args,
+		     const struct fw_occupancy_launch *launch)
 {
 	put_kernel(out, launch);
 	put_result(out, launch);
@@ -113,28 +113,28 @@ static void put_card(struct fw_str *out, const struct occupancy_args *args,
 	put_limits(out, launch);
 	fw_str_putc(out, '\n');
 	if (args->has_cliffs) {
-		occupancy_put_cliffs(out, launch);
+		fw_occupancy_put_cliffs(out, launch);
 		fw_str_putc(out, '\n');
 	}
-	occupancy_put_advice(out, launch, occupancy_intended_low_launch(launch));
+	fw_occupancy_put_advice(out, launch, fw_occupancy_intended_low_launch(launch));
 	if (args->grid)
-		occupancy_put_tail(out, launch, args->grid);
+		fw_occupancy_put_tail(out, launch, args->grid);
 }
 
-static void put_table(struct fw_str *out, const struct occupancy_args *args)
+static void put_table(struct fw_str *out, const struct fw_occupancy_args *args)
 {
 	fw_str_printf(out, "%-32s %7s %9s %8s %11s %11s  limited by\n", "GPU", "threads",
 		      "blocks/SM", "warps/SM", "w/scheduler", "occupancy");
 	for (size_t i = 0; i < launch_count(args); i++) {
-		struct occupancy_launch launch = launch_at(args, i);
+		struct fw_occupancy_launch launch = launch_at(args, i);
 		const struct fw_occupancy_result *r = &launch.result;
 		struct fw_str name = { 0 };
 
-		occupancy_put_device(&name, launch.device);
+		fw_occupancy_put_device(&name, launch.device);
 		fw_str_printf(out, "%-32s %7u %9u %8u %11.4g %9.1f %%  ", fw_str_text(&name),
 			      launch.in.block_threads, r->blocks_per_sm, r->warps_per_sm,
 			      (double)r->warps_per_sm / r->schedulers_per_sm, 100 * r->occupancy);
-		occupancy_put_limiters(out, r->limiters, ", ");
+		fw_occupancy_put_limiters(out, r->limiters, ", ");
 		if (!r->blocks_per_sm)
 			fw_str_puts(out, " (does not launch)");
 		fw_str_putc(out, '\n');
@@ -142,19 +142,19 @@ static void put_table(struct fw_str *out, const struct occupancy_args *args)
 	}
 }
 
-static void put_details(struct fw_str *out, const struct occupancy_args *args,
-			const struct occupancy_launch *launch)
+static void put_details(struct fw_str *out, const struct fw_occupancy_args *args,
+			const struct fw_occupancy_launch *launch)
 {
 	if (args->has_cliffs)
-		occupancy_put_cliffs(out, launch);
+		fw_occupancy_put_cliffs(out, launch);
 	if (args->grid)
-		occupancy_put_tail(out, launch, args->grid);
+		fw_occupancy_put_tail(out, launch, args->grid);
 }
 
-static void put_sweep(struct fw_str *out, const struct occupancy_args *args,
-		      const struct occupancy_launch *launch)
+static void put_sweep(struct fw_str *out, const struct fw_occupancy_args *args,
+		      const struct fw_occupancy_launch *launch)
 {
-	occupancy_put_device(out, launch->device);
+	fw_occupancy_put_device(out, launch->device);
 	fw_str_puts(out, ": ");
 	if (args->sweep != FW_RESOURCE_BLOCK)
 		fw_str_printf(out, "%u threads, ", launch->in.block_threads);
@@ -167,24 +167,24 @@ static void put_sweep(struct fw_str *out, const struct occupancy_args *args,
 			      launch->in.static_smem_bytes + launch->in.dynamic_smem_bytes);
 	fw_str_printf(out, "%u %s\n", launch->in.barriers,
 		      launch->in.barriers == 1 ? "barrier" : "barriers");
-	occupancy_put_sweep(out, launch, args->sweep, args->is_terminal);
+	fw_occupancy_put_sweep(out, launch, args->sweep, args->is_terminal);
 }
 
-static void put_text(struct fw_str *out, const struct occupancy_args *args)
+static void put_text(struct fw_str *out, const struct fw_occupancy_args *args)
 {
 	size_t count = launch_count(args);
 
-	if (args->sweep == OCCUPANCY_NO_SWEEP && count > 1)
+	if (args->sweep == FW_OCCUPANCY_NO_SWEEP && count > 1)
 		put_table(out, args);
 	for (size_t i = 0; i < count; i++) {
-		struct occupancy_launch launch = launch_at(args, i);
+		struct fw_occupancy_launch launch = launch_at(args, i);
 
-		if (args->sweep != OCCUPANCY_NO_SWEEP) {
+		if (args->sweep != FW_OCCUPANCY_NO_SWEEP) {
 			if (i)
 				fw_str_putc(out, '\n');
 			put_sweep(out, args, &launch);
 		}
-		if (count == 1 && args->sweep == OCCUPANCY_NO_SWEEP) {
+		if (count == 1 && args->sweep == FW_OCCUPANCY_NO_SWEEP) {
 			put_card(out, args, &launch);
 		} else if (has_block(args) && (args->has_cliffs || args->grid)) {
 			fw_str_putc(out, '\n');
@@ -214,7 +214,7 @@ static void json_limits(struct fw_json *json, const struct fw_occupancy_result *
 	fw_json_end_object(json);
 }
 
-static void json_kernel(struct fw_json *json, const struct occupancy_launch *launch)
+static void json_kernel(struct fw_json *json, const struct fw_occupancy_launch *launch)
 {
 	fw_json_string(json, "gpu", launch->device->chip);
 	if (launch->device->sms)
@@ -231,14 +231,14 @@ static void json_kernel(struct fw_json *json, const struct occupancy_launch *lau
 }
 
 /* The members of one launch, inside an object that the caller opened. */
-static void json_launch(struct fw_json *json, const struct occupancy_args *args,
-			const struct occupancy_launch *launch)
+static void json_launch(struct fw_json *json, const struct fw_occupancy_args *args,
+			const struct fw_occupancy_launch *launch)
 {
 	const struct fw_occupancy_result *r = &launch->result;
-	char cc[OCCUPANCY_CC_TEXT];
+	char cc[FW_OCCUPANCY_CC_TEXT];
 
 	if (has_block(args)) {
-		occupancy_json_result(json, launch);
+		fw_occupancy_json_result(json, launch);
 		fw_json_uint(json, "max_warps_per_sm", r->max_warps_per_sm);
 		fw_json_double(json, "warps_per_scheduler",
 			       (double)r->warps_per_sm / r->schedulers_per_sm);
@@ -247,21 +247,21 @@ static void json_launch(struct fw_json *json, const struct occupancy_args *args,
 		fw_json_uint(json, "allocated_smem", r->allocated_smem_bytes);
 		fw_json_uint(json, "carveout", r->carveout_bytes);
 		json_kernel(json, launch);
-		occupancy_json_advice(json, launch, occupancy_intended_low_launch(launch));
+		fw_occupancy_json_advice(json, launch, fw_occupancy_intended_low_launch(launch));
 	} else {
-		fw_json_string(json, "cc", occupancy_cc_text(launch->in.cc, cc));
+		fw_json_string(json, "cc", fw_occupancy_cc_text(launch->in.cc, cc));
 		fw_json_uint(json, "dynamic_smem", launch->in.dynamic_smem_bytes);
 		json_kernel(json, launch);
 	}
 	if (args->has_cliffs)
-		occupancy_json_cliffs(json, launch);
-	if (args->sweep != OCCUPANCY_NO_SWEEP)
-		occupancy_json_sweep(json, launch, args->sweep);
+		fw_occupancy_json_cliffs(json, launch);
+	if (args->sweep != FW_OCCUPANCY_NO_SWEEP)
+		fw_occupancy_json_sweep(json, launch, args->sweep);
 	if (args->grid)
-		occupancy_json_tail(json, launch, args->grid);
+		fw_occupancy_json_tail(json, launch, args->grid);
 }
 
-static void put_json(struct fw_str *out, const struct occupancy_args *args)
+static void put_json(struct fw_str *out, const struct fw_occupancy_args *args)
 {
 	struct fw_json json = { .out = out, .indent = 2 };
 	size_t count = launch_count(args);
@@ -271,7 +271,7 @@ static void put_json(struct fw_str *out, const struct occupancy_args *args)
 	if (count > 1)
 		fw_json_begin_array(&json, "occupancy");
 	for (size_t i = 0; i < count; i++) {
-		struct occupancy_launch launch = launch_at(args, i);
+		struct fw_occupancy_launch launch = launch_at(args, i);
 
 		if (count > 1)
 			fw_json_begin_object(&json, NULL);
@@ -285,27 +285,27 @@ static void put_json(struct fw_str *out, const struct occupancy_args *args)
 	fw_str_putc(out, '\n');
 }
 
-static void put_csv(struct fw_str *out, const struct occupancy_args *args)
+static void put_csv(struct fw_str *out, const struct fw_occupancy_args *args)
 {
-	occupancy_csv_header(out);
+	fw_occupancy_csv_header(out);
 	for (size_t i = 0; i < launch_count(args); i++) {
-		struct occupancy_launch launch = launch_at(args, i);
+		struct fw_occupancy_launch launch = launch_at(args, i);
 
-		if (args->sweep != OCCUPANCY_NO_SWEEP)
-			occupancy_csv_sweep(out, &launch, args->sweep);
+		if (args->sweep != FW_OCCUPANCY_NO_SWEEP)
+			fw_occupancy_csv_sweep(out, &launch, args->sweep);
 		else
-			occupancy_csv_line(out, &launch);
+			fw_occupancy_csv_line(out, &launch);
 	}
 }
 
-int occupancy_calculate(const struct occupancy_args *args)
+int fw_occupancy_calculate(const struct fw_occupancy_args *args)
 {
 	struct fw_str out = { 0 };
 	int status = 0;
 
-	if (args->format == OCCUPANCY_JSON)
+	if (args->format == FW_OCCUPANCY_JSON)
 		put_json(&out, args);
-	else if (args->format == OCCUPANCY_CSV)
+	else if (args->format == FW_OCCUPANCY_CSV)
 		put_csv(&out, args);
 	else
 		put_text(&out, args);

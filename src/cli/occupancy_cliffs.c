@@ -22,7 +22,7 @@ static const struct wording wordings[] = {
 #define WORDINGS (sizeof(wordings) / sizeof(wordings[0]))
 
 /* Registers not given, and barriers where they do not limit, have no cliffs to speak of. */
-static bool applies(const struct occupancy_launch *launch, enum fw_resource resource)
+static bool applies(const struct fw_occupancy_launch *launch, enum fw_resource resource)
 {
 	if (resource == FW_RESOURCE_REGISTERS)
 		return launch->in.registers != 0;
@@ -34,7 +34,7 @@ static bool applies(const struct occupancy_launch *launch, enum fw_resource reso
 static void put_amount(struct fw_str *out, const struct wording *w, unsigned value)
 {
 	if (w->resource != FW_RESOURCE_SMEM)
-		occupancy_put_count(out, value, w->noun);
+		fw_occupancy_put_count(out, value, w->noun);
 	else if (value && value % 1024 == 0)
 		fw_str_printf(out, "%u KB", value / 1024);
 	else
@@ -52,7 +52,7 @@ static void put_now(struct fw_str *out, const struct wording *w, unsigned now)
 }
 
 /* "one more block needs <= 80 registers, now 92 allocated as 96: 14 -> 21 warps, 21.9 -> 32.8 %" */
-static void put_less(struct fw_str *out, const struct occupancy_launch *launch,
+static void put_less(struct fw_str *out, const struct fw_occupancy_launch *launch,
 		     const struct wording *w, const struct fw_cliffs *cliffs)
 {
 	const struct fw_occupancy_result *now = &launch->result, *then = &cliffs->less.result;
@@ -98,7 +98,7 @@ static void put_more(struct fw_str *out, const struct wording *w, const struct f
 		put_amount(out, w, cliffs->more.value);
 		fw_str_puts(out, " on ");
 		if (then->blocks_per_sm) {
-			occupancy_put_count(out, then->blocks_per_sm, "block");
+			fw_occupancy_put_count(out, then->blocks_per_sm, "block");
 			fw_str_printf(out, ", %.1f %%", 100 * then->occupancy);
 		} else {
 			fw_str_puts(out, "it does not launch");
@@ -107,7 +107,7 @@ static void put_more(struct fw_str *out, const struct wording *w, const struct f
 	fw_str_putc(out, '\n');
 }
 
-static void put_resource(struct fw_str *out, const struct occupancy_launch *launch,
+static void put_resource(struct fw_str *out, const struct fw_occupancy_launch *launch,
 			 const struct wording *w)
 {
 	struct fw_cliffs cliffs = fw_cliffs_find(launch->device->hw, &launch->in, w->resource);
@@ -119,7 +119,7 @@ static void put_resource(struct fw_str *out, const struct occupancy_launch *laun
 		fw_str_puts(out, "less gives no more blocks");
 		if (launch->result.blocks_per_sm) {
 			fw_str_puts(out, ": the limit is ");
-			occupancy_put_limiters(out, launch->result.limiters, ", ");
+			fw_occupancy_put_limiters(out, launch->result.limiters, ", ");
 		}
 		fw_str_putc(out, '\n');
 	}
@@ -129,7 +129,7 @@ static void put_resource(struct fw_str *out, const struct occupancy_launch *laun
 	put_more(out, w, &cliffs);
 }
 
-void occupancy_put_cliffs(struct fw_str *out, const struct occupancy_launch *launch)
+void fw_occupancy_put_cliffs(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	fw_str_puts(out, "cliffs (one change at a time)\n");
 	for (size_t i = 0; i < WORDINGS; i++)
@@ -151,7 +151,7 @@ static void json_cliff(struct fw_json *json, const char *key, const struct fw_cl
 	fw_json_end_object(json);
 }
 
-void occupancy_json_cliffs(struct fw_json *json, const struct occupancy_launch *launch)
+void fw_occupancy_json_cliffs(struct fw_json *json, const struct fw_occupancy_launch *launch)
 {
 	fw_json_begin_object(json, "cliffs");
 	for (size_t i = 0; i < WORDINGS; i++) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-unsigned occupancy_threads(const int dims[3])
+unsigned fw_occupancy_threads(const int dims[3])
 {
 	uint64_t threads = 1;
 
@@ -20,36 +20,38 @@ unsigned occupancy_threads(const int dims[3])
 	return threads <= UINT16_MAX ? (unsigned)threads : 0;
 }
 
-bool occupancy_has_registers(const struct fw_kernel *kernel)
+bool fw_occupancy_has_registers(const struct fw_kernel *kernel)
 {
 	return kernel->registers != FW_UNKNOWN;
 }
 
-size_t occupancy_list_blocks(const struct occupancy_list *list, const struct fw_kernel *kernel,
-			     unsigned *blocks, enum occupancy_block_source *source)
+size_t fw_occupancy_list_blocks(const struct fw_occupancy_list *list,
+				const struct fw_kernel *kernel, unsigned *blocks,
+				enum fw_occupancy_block_source *source)
 {
-	unsigned required = occupancy_threads(kernel->required_threads);
-	unsigned bound = occupancy_threads(kernel->max_threads);
+	unsigned required = fw_occupancy_threads(kernel->required_threads);
+	unsigned bound = fw_occupancy_threads(kernel->max_threads);
 
 	if (list->args->block_count) {
-		*source = OCCUPANCY_BLOCK_GIVEN;
+		*source = FW_OCCUPANCY_BLOCK_GIVEN;
 		memcpy(blocks, list->args->blocks, list->args->block_count * sizeof(*blocks));
 		return list->args->block_count;
 	}
-	*source = required ? OCCUPANCY_BLOCK_REQUIRED
-		  : bound  ? OCCUPANCY_BLOCK_BOUND
-			   : OCCUPANCY_BLOCK_ASSUMED;
-	blocks[0] = required ? required : bound ? bound : OCCUPANCY_ASSUMED_BLOCK;
+	*source = required ? FW_OCCUPANCY_BLOCK_REQUIRED
+		  : bound  ? FW_OCCUPANCY_BLOCK_BOUND
+			   : FW_OCCUPANCY_BLOCK_ASSUMED;
+	blocks[0] = required ? required : bound ? bound : FW_OCCUPANCY_ASSUMED_BLOCK;
 	return 1;
 }
 
-bool occupancy_list_asks(const struct occupancy_list *list, size_t kernel, size_t device)
+bool fw_occupancy_list_asks(const struct fw_occupancy_list *list, size_t kernel, size_t device)
 {
 	return list->args->device_count ||
 	       (int)list->devices[device].hw->cc == list->binary->kernels[kernel].target.cc;
 }
 
-enum fw_load occupancy_list_load(const struct occupancy_list *list, size_t kernel, size_t device)
+enum fw_load fw_occupancy_list_load(const struct fw_occupancy_list *list, size_t kernel,
+				    size_t device)
 {
 	return (enum fw_load)list->kernel_loads[device * list->binary->kernel_count + kernel];
 }
@@ -59,29 +61,29 @@ static unsigned known_or(int value, unsigned fallback)
 	return value < 0 ? fallback : (unsigned)value;
 }
 
-struct occupancy_launch occupancy_list_launch(const struct occupancy_list *list,
-					      const struct fw_kernel *kernel, size_t device,
-					      unsigned block)
+struct fw_occupancy_launch fw_occupancy_list_launch(const struct fw_occupancy_list *list,
+						    const struct fw_kernel *kernel, size_t device,
+						    unsigned block)
 {
 	struct fw_occupancy_input in = list->args->kernel;
-	unsigned cluster = occupancy_threads(kernel->cluster);
-	struct occupancy_launch launch;
+	unsigned cluster = fw_occupancy_threads(kernel->cluster);
+	struct fw_occupancy_launch launch;
 
 	in.registers = known_or(kernel->registers, 0);
 	in.static_smem_bytes = known_or(kernel->static_smem, 0);
 	in.barriers = known_or(kernel->barriers, 1);
 	in.cluster_blocks = cluster ? cluster : 1;
-	launch = occupancy_launch_of(&list->devices[device], &in, block);
-	launch.max_threads = occupancy_threads(kernel->max_threads);
-	launch.is_fixed = occupancy_threads(kernel->required_threads) != 0;
+	launch = fw_occupancy_launch_of(&list->devices[device], &in, block);
+	launch.max_threads = fw_occupancy_threads(kernel->max_threads);
+	launch.is_fixed = fw_occupancy_threads(kernel->required_threads) != 0;
 	return launch;
 }
 
-unsigned occupancy_most_registers(const struct occupancy_launch *launch,
-				  const struct fw_kernel *kernel)
+unsigned fw_occupancy_most_registers(const struct fw_occupancy_launch *launch,
+				     const struct fw_kernel *kernel)
 {
 	unsigned most = fw_resource_range(launch->device->hw, FW_RESOURCE_REGISTERS).most;
-	unsigned bound = occupancy_threads(kernel->max_threads);
+	unsigned bound = fw_occupancy_threads(kernel->max_threads);
 	unsigned cap =
 		bound ? fw_register_cap(launch->device->hw, bound, known_or(kernel->min_blocks, 0))
 		      : most;
@@ -91,10 +93,11 @@ unsigned occupancy_most_registers(const struct occupancy_launch *launch,
 	return cap < most ? cap : most;
 }
 
-void occupancy_put_bound_error(struct fw_str *out, const struct fw_kernel *kernel, unsigned block)
+void fw_occupancy_put_bound_error(struct fw_str *out, const struct fw_kernel *kernel,
+				  unsigned block)
 {
-	unsigned required = occupancy_threads(kernel->required_threads);
-	unsigned bound = occupancy_threads(kernel->max_threads);
+	unsigned required = fw_occupancy_threads(kernel->required_threads);
+	unsigned bound = fw_occupancy_threads(kernel->max_threads);
 
 	if (required && block != required)
 		fw_str_printf(out, "launch fails: the kernel requires blocks of %u", required);
@@ -102,8 +105,8 @@ void occupancy_put_bound_error(struct fw_str *out, const struct fw_kernel *kerne
 		fw_str_printf(out, "launch fails: over the launch bound of %u", bound);
 }
 
-const char *occupancy_intended_low(const struct occupancy_list *list, size_t kernel,
-				   const struct occupancy_launch *launch)
+const char *fw_occupancy_intended_low(const struct fw_occupancy_list *list, size_t kernel,
+				      const struct fw_occupancy_launch *launch)
 {
 	const struct fw_kernel *k = &list->binary->kernels[kernel];
 	struct fw_kernel_traits traits = {
@@ -118,7 +121,7 @@ const char *occupancy_intended_low(const struct occupancy_list *list, size_t ker
 }
 
 /* names[i] for the kernels that the filter keeps; without one, all. */
-static fw_status keep_names(struct occupancy_list *list, const regex_t *filter,
+static fw_status keep_names(struct fw_occupancy_list *list, const regex_t *filter,
 			    struct fw_error *err)
 {
 	const struct fw_binary *binary = list->binary;
@@ -139,7 +142,7 @@ static fw_status keep_names(struct occupancy_list *list, const regex_t *filter,
 	return FW_OK;
 }
 
-static fw_status filter_names(struct occupancy_list *list, struct fw_error *err)
+static fw_status filter_names(struct fw_occupancy_list *list, struct fw_error *err)
 {
 	regex_t filter;
 	char why[128];
@@ -158,7 +161,7 @@ static fw_status filter_names(struct occupancy_list *list, struct fw_error *err)
 	return status;
 }
 
-static bool has_device(const struct occupancy_list *list, int cc)
+static bool has_device(const struct fw_occupancy_list *list, int cc)
 {
 	for (size_t i = 0; i < list->device_count; i++)
 		if ((int)list->devices[i].hw->cc == cc)
@@ -168,12 +171,12 @@ static bool has_device(const struct occupancy_list *list, int cc)
 
 static int compare_devices(const void *a, const void *b)
 {
-	const struct occupancy_device *x = a, *y = b;
+	const struct fw_occupancy_device *x = a, *y = b;
 
 	return (x->hw->cc > y->hw->cc) - (x->hw->cc < y->hw->cc);
 }
 
-static void choose_devices(struct occupancy_list *list)
+static void choose_devices(struct fw_occupancy_list *list)
 {
 	const struct fw_hw_limits *hw;
 
@@ -188,13 +191,14 @@ static void choose_devices(struct occupancy_list *list)
 			continue;
 		if (cc < 0 || fw_hw_limits_find((unsigned)cc, &hw, NULL))
 			list->without_limits++;
-		else if (!has_device(list, cc) && list->device_count < OCCUPANCY_MAX_DEVICES)
-			list->devices[list->device_count++] = (struct occupancy_device){ .hw = hw };
+		else if (!has_device(list, cc) && list->device_count < FW_OCCUPANCY_MAX_DEVICES)
+			list->devices[list->device_count++] =
+				(struct fw_occupancy_device){ .hw = hw };
 	}
 	qsort(list->devices, list->device_count, sizeof(list->devices[0]), compare_devices);
 }
 
-static void load_kernels(struct occupancy_list *list, size_t device)
+static void load_kernels(struct fw_occupancy_list *list, size_t device)
 {
 	const struct fw_binary *binary = list->binary;
 	const enum fw_load *loads = list->image_loads + device * binary->image_count;
@@ -218,7 +222,7 @@ static void load_kernels(struct occupancy_list *list, size_t device)
 	}
 }
 
-static fw_status choose_loads(struct occupancy_list *list, struct fw_error *err)
+static fw_status choose_loads(struct fw_occupancy_list *list, struct fw_error *err)
 {
 	const struct fw_binary *binary = list->binary;
 
@@ -240,28 +244,29 @@ static fw_status choose_loads(struct occupancy_list *list, struct fw_error *err)
 }
 
 /* A row is shown where the GPU would load the kernel; where it loads nothing at all, every kernel is. */
-static bool is_shown(const struct occupancy_list *list, size_t kernel, size_t device)
+static bool is_shown(const struct fw_occupancy_list *list, size_t kernel, size_t device)
 {
-	if (!list->names[kernel] || !occupancy_list_asks(list, kernel, device))
+	if (!list->names[kernel] || !fw_occupancy_list_asks(list, kernel, device))
 		return false;
 	return !list->args->device_count || list->loads_none[device] ||
-	       occupancy_list_load(list, kernel, device) != FW_LOAD_NOT;
+	       fw_occupancy_list_load(list, kernel, device) != FW_LOAD_NOT;
 }
 
-static bool add_rows(struct occupancy_list *list, size_t kernel, size_t device)
+static bool add_rows(struct fw_occupancy_list *list, size_t kernel, size_t device)
 {
-	unsigned blocks[OCCUPANCY_MAX_BLOCKS];
-	enum occupancy_block_source source;
-	size_t count = occupancy_list_blocks(list, &list->binary->kernels[kernel], blocks, &source);
+	unsigned blocks[FW_OCCUPANCY_MAX_BLOCKS];
+	enum fw_occupancy_block_source source;
+	size_t count =
+		fw_occupancy_list_blocks(list, &list->binary->kernels[kernel], blocks, &source);
 
 	for (size_t b = 0; b < count; b++) {
-		struct occupancy_launch launch = occupancy_list_launch(
+		struct fw_occupancy_launch launch = fw_occupancy_list_launch(
 			list, &list->binary->kernels[kernel], device, blocks[b]);
-		struct occupancy_row *row = fw_vec_push(&list->rows);
+		struct fw_occupancy_row *row = fw_vec_push(&list->rows);
 
 		if (!row)
 			return false;
-		*row = (struct occupancy_row){
+		*row = (struct fw_occupancy_row){
 			.kernel = (uint32_t)kernel,
 			.device = (uint16_t)device,
 			.block = (uint16_t)blocks[b],
@@ -273,28 +278,28 @@ static bool add_rows(struct occupancy_list *list, size_t kernel, size_t device)
 	return true;
 }
 
-static int compare_keys(const struct occupancy_list *list, const struct occupancy_row *a,
-			const struct occupancy_row *b)
+static int compare_keys(const struct fw_occupancy_list *list, const struct fw_occupancy_row *a,
+			const struct fw_occupancy_row *b)
 {
 	const struct fw_kernel *kernels = list->binary->kernels;
 	const struct fw_kernel *x = &kernels[a->kernel], *y = &kernels[b->kernel];
 
 	switch (list->args->sort) {
-	case OCCUPANCY_SORT_NAME: return strcmp(list->names[a->kernel], list->names[b->kernel]);
-	case OCCUPANCY_SORT_OCCUPANCY:
+	case FW_OCCUPANCY_SORT_NAME: return strcmp(list->names[a->kernel], list->names[b->kernel]);
+	case FW_OCCUPANCY_SORT_OCCUPANCY:
 		return a->warps_per_sm * b->max_warps - b->warps_per_sm * a->max_warps;
-	case OCCUPANCY_SORT_REGISTERS:
+	case FW_OCCUPANCY_SORT_REGISTERS:
 		return (y->registers > x->registers) - (y->registers < x->registers);
-	case OCCUPANCY_SORT_SMEM:
+	case FW_OCCUPANCY_SORT_SMEM:
 		return (y->static_smem > x->static_smem) - (y->static_smem < x->static_smem);
-	case OCCUPANCY_SORT_BLOCKS: return b->blocks_per_sm - a->blocks_per_sm;
+	case FW_OCCUPANCY_SORT_BLOCKS: return b->blocks_per_sm - a->blocks_per_sm;
 	default: return 0;
 	}
 }
 
 static int compare_rows(const void *a, const void *b, void *list)
 {
-	const struct occupancy_row *x = a, *y = b;
+	const struct fw_occupancy_row *x = a, *y = b;
 	int order = x->device - y->device;
 
 	if (!order)
@@ -304,25 +309,25 @@ static int compare_rows(const void *a, const void *b, void *list)
 	return order ? order : x->block - y->block;
 }
 
-static fw_status make_rows(struct occupancy_list *list, struct fw_error *err)
+static fw_status make_rows(struct fw_occupancy_list *list, struct fw_error *err)
 {
 	for (size_t d = 0; d < list->device_count; d++)
 		for (size_t k = 0; k < list->binary->kernel_count; k++)
 			if (is_shown(list, k, d) && !add_rows(list, k, d))
-				return fw_fail_nomem(err,
-						     list->rows.len * sizeof(struct occupancy_row));
+				return fw_fail_nomem(err, list->rows.len *
+								  sizeof(struct fw_occupancy_row));
 	if (list->rows.len)
-		qsort_r(list->rows.data, list->rows.len, sizeof(struct occupancy_row), compare_rows,
-			list);
+		qsort_r(list->rows.data, list->rows.len, sizeof(struct fw_occupancy_row),
+			compare_rows, list);
 	return FW_OK;
 }
 
-fw_status occupancy_list_open(struct occupancy_list *list, const struct occupancy_args *args,
-			      struct fw_error *err)
+fw_status fw_occupancy_list_open(struct fw_occupancy_list *list,
+				 const struct fw_occupancy_args *args, struct fw_error *err)
 {
 	fw_status status;
 
-	*list = (struct occupancy_list){ .args = args, .rows = FW_VEC(struct occupancy_row) };
+	*list = (struct fw_occupancy_list){ .args = args, .rows = FW_VEC(struct fw_occupancy_row) };
 	status = fw_binary_open(&list->binary, (const char *const *)args->files, args->file_count,
 				NULL, err);
 	if (!status)
@@ -334,7 +339,7 @@ fw_status occupancy_list_open(struct occupancy_list *list, const struct occupanc
 	return status ? status : make_rows(list, err);
 }
 
-void occupancy_list_release(struct occupancy_list *list)
+void fw_occupancy_list_release(struct fw_occupancy_list *list)
 {
 	fw_vec_release(&list->rows);
 	fw_arena_release(&list->arena);

@@ -29,11 +29,11 @@ static void json_dims(struct fw_json *json, const char *key, const int dims[3])
 	fw_json_end_array(json);
 }
 
-static void json_image(struct fw_json *json, const struct occupancy_list *list, size_t at)
+static void json_image(struct fw_json *json, const struct fw_occupancy_list *list, size_t at)
 {
 	static const char *const kinds[] = { "cubin", "ptx", "lto", "other" };
 	const struct fw_image *image = &list->binary->images[at];
-	char target[FW_TARGET_TEXT], cc[OCCUPANCY_CC_TEXT];
+	char target[FW_TARGET_TEXT], cc[FW_OCCUPANCY_CC_TEXT];
 
 	fw_json_begin_object(json, NULL);
 	fw_json_string(json, "source", image->source);
@@ -52,7 +52,7 @@ static void json_image(struct fw_json *json, const struct occupancy_list *list, 
 	fw_json_begin_array(json, "loaded_by");
 	for (size_t d = 0; d < list->device_count && list->args->device_count; d++) {
 		fw_json_begin_object(json, NULL);
-		fw_json_string(json, "cc", occupancy_cc_text(list->devices[d].hw->cc, cc));
+		fw_json_string(json, "cc", fw_occupancy_cc_text(list->devices[d].hw->cc, cc));
 		fw_json_string(json, "loaded",
 			       load_names[list->image_loads[d * list->binary->image_count + at]]);
 		fw_json_end_object(json);
@@ -61,19 +61,19 @@ static void json_image(struct fw_json *json, const struct occupancy_list *list, 
 	fw_json_end_object(json);
 }
 
-static void json_steps(struct fw_json *json, const struct occupancy_launch *launch,
+static void json_steps(struct fw_json *json, const struct fw_occupancy_launch *launch,
 		       const struct fw_kernel *kernel)
 {
-	unsigned most = occupancy_most_registers(launch, kernel);
+	unsigned most = fw_occupancy_most_registers(launch, kernel);
 
 	fw_json_begin_array(json, "register_sweep");
 	for (unsigned registers = 1; registers <= most;) {
 		struct fw_occupancy_input in = launch->in;
-		struct occupancy_launch step;
+		struct fw_occupancy_launch step;
 		unsigned last;
 
 		in.registers = registers;
-		step = occupancy_launch_of(launch->device, &in, in.block_threads);
+		step = fw_occupancy_launch_of(launch->device, &in, in.block_threads);
 		last = fw_cliffs_find(launch->device->hw, &step.in, FW_RESOURCE_REGISTERS).free_to;
 		last = last < most ? last : most;
 		fw_json_begin_object(json, NULL);
@@ -87,11 +87,11 @@ static void json_steps(struct fw_json *json, const struct occupancy_launch *laun
 	fw_json_end_array(json);
 }
 
-static void json_unknown(struct fw_json *json, const struct occupancy_launch *launch)
+static void json_unknown(struct fw_json *json, const struct fw_occupancy_launch *launch)
 {
-	char cc[OCCUPANCY_CC_TEXT];
+	char cc[FW_OCCUPANCY_CC_TEXT];
 
-	fw_json_string(json, "cc", occupancy_cc_text(launch->in.cc, cc));
+	fw_json_string(json, "cc", fw_occupancy_cc_text(launch->in.cc, cc));
 	fw_json_uint(json, "block", launch->in.block_threads);
 	fw_json_uint(json, "dynamic_smem", launch->in.dynamic_smem_bytes);
 	fw_json_null(json, "blocks_per_sm");
@@ -100,7 +100,7 @@ static void json_unknown(struct fw_json *json, const struct occupancy_launch *la
 	fw_json_null(json, "limiters");
 }
 
-static void json_slack(struct fw_json *json, const struct occupancy_launch *launch)
+static void json_slack(struct fw_json *json, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_hw_limits *hw = launch->device->hw;
 
@@ -110,56 +110,57 @@ static void json_slack(struct fw_json *json, const struct occupancy_launch *laun
 		     fw_cliffs_find(hw, &launch->in, FW_RESOURCE_SMEM).free_to);
 }
 
-static void json_launch(struct fw_json *json, const struct occupancy_list *list, size_t kernel,
+static void json_launch(struct fw_json *json, const struct fw_occupancy_list *list, size_t kernel,
 			size_t device, unsigned block)
 {
 	const struct fw_kernel *k = &list->binary->kernels[kernel];
-	struct occupancy_launch launch = occupancy_list_launch(list, k, device, block);
-	unsigned blocks[OCCUPANCY_MAX_BLOCKS];
-	enum occupancy_block_source source;
+	struct fw_occupancy_launch launch = fw_occupancy_list_launch(list, k, device, block);
+	unsigned blocks[FW_OCCUPANCY_MAX_BLOCKS];
+	enum fw_occupancy_block_source source;
 	struct fw_str error = { 0 };
 
-	occupancy_list_blocks(list, k, blocks, &source);
-	occupancy_put_bound_error(&error, k, block);
+	fw_occupancy_list_blocks(list, k, blocks, &source);
+	fw_occupancy_put_bound_error(&error, k, block);
 	fw_json_begin_object(json, NULL);
-	if (occupancy_has_registers(k)) {
-		occupancy_json_result(json, &launch);
+	if (fw_occupancy_has_registers(k)) {
+		fw_occupancy_json_result(json, &launch);
 		fw_json_double(json, "warps_per_scheduler",
 			       (double)launch.result.warps_per_sm /
 				       launch.result.schedulers_per_sm);
 		json_slack(json, &launch);
 		if (list->args->grid)
-			occupancy_json_tail(json, &launch, list->args->grid);
+			fw_occupancy_json_tail(json, &launch, list->args->grid);
 	} else {
 		json_unknown(json, &launch);
 		json_steps(json, &launch, k);
 	}
 	fw_json_string(json, "block_from", source_names[source]);
-	fw_json_string(json, "loaded", load_names[occupancy_list_load(list, kernel, device)]);
-	fw_json_string(json, "intended_low", occupancy_intended_low(list, kernel, &launch));
+	fw_json_string(json, "loaded", load_names[fw_occupancy_list_load(list, kernel, device)]);
+	fw_json_string(json, "intended_low", fw_occupancy_intended_low(list, kernel, &launch));
 	if (list->args->has_cliffs)
-		occupancy_json_cliffs(json, &launch);
-	if (list->args->sweep != OCCUPANCY_NO_SWEEP)
-		occupancy_json_sweep(json, &launch, list->args->sweep);
+		fw_occupancy_json_cliffs(json, &launch);
+	if (list->args->sweep != FW_OCCUPANCY_NO_SWEEP)
+		fw_occupancy_json_sweep(json, &launch, list->args->sweep);
 	fw_json_string(json, "launch_error", error.len ? fw_str_text(&error) : NULL);
 	fw_json_end_object(json);
 	fw_str_release(&error);
 }
 
-static void json_launches(struct fw_json *json, const struct occupancy_list *list, size_t kernel)
+static void json_launches(struct fw_json *json, const struct fw_occupancy_list *list, size_t kernel)
 {
-	unsigned blocks[OCCUPANCY_MAX_BLOCKS];
-	enum occupancy_block_source source;
-	size_t count = occupancy_list_blocks(list, &list->binary->kernels[kernel], blocks, &source);
+	unsigned blocks[FW_OCCUPANCY_MAX_BLOCKS];
+	enum fw_occupancy_block_source source;
+	size_t count =
+		fw_occupancy_list_blocks(list, &list->binary->kernels[kernel], blocks, &source);
 
 	fw_json_begin_array(json, "occupancy");
 	for (size_t d = 0; d < list->device_count; d++)
-		for (size_t b = 0; b < count && occupancy_list_asks(list, kernel, d); b++)
+		for (size_t b = 0; b < count && fw_occupancy_list_asks(list, kernel, d); b++)
 			json_launch(json, list, kernel, d, blocks[b]);
 	fw_json_end_array(json);
 }
 
-static void json_kernel(struct fw_json *json, const struct occupancy_list *list, size_t at)
+static void json_kernel(struct fw_json *json, const struct fw_occupancy_list *list, size_t at)
 {
 	const struct fw_kernel *k = &list->binary->kernels[at];
 	char target[FW_TARGET_TEXT];
@@ -204,9 +205,9 @@ static void json_problems(struct fw_json *json, const struct fw_binary *binary)
 }
 
 /* The kernels in the order of the rows, each once; then those that have no row. */
-static bool json_kernels(struct fw_json *json, const struct occupancy_list *list)
+static bool json_kernels(struct fw_json *json, const struct fw_occupancy_list *list)
 {
-	const struct occupancy_row *rows = list->rows.data;
+	const struct fw_occupancy_row *rows = list->rows.data;
 	size_t count = list->binary->kernel_count;
 	struct fw_arena arena = { 0 };
 	bool *is_written = fw_arena_array(&arena, count + 1, sizeof(*is_written));
@@ -219,13 +220,13 @@ static bool json_kernels(struct fw_json *json, const struct occupancy_list *list
 		is_written[kernel] = true;
 		json_kernel(json, list, kernel);
 		if (json->out->len > FLUSH_BYTES)
-			occupancy_flush(json->out);
+			fw_occupancy_flush(json->out);
 	}
 	fw_arena_release(&arena);
 	return is_written != NULL;
 }
 
-bool occupancy_print_json(const struct occupancy_list *list)
+bool fw_occupancy_print_json(const struct fw_occupancy_list *list)
 {
 	struct fw_str out = { 0 };
 	struct fw_json json = { .out = &out, .indent = 2 };
@@ -240,14 +241,14 @@ bool occupancy_print_json(const struct occupancy_list *list)
 	for (size_t i = 0; i < list->binary->image_count; i++) {
 		json_image(&json, list, i);
 		if (out.len > FLUSH_BYTES)
-			occupancy_flush(&out);
+			fw_occupancy_flush(&out);
 	}
 	fw_json_end_array(&json);
 	json_problems(&json, list->binary);
 	fw_json_end_object(&json);
 	fw_str_putc(&out, '\n');
 	is_good = is_good && !out.failed;
-	occupancy_flush(&out);
+	fw_occupancy_flush(&out);
 	fw_str_release(&out);
 	return is_good;
 }
@@ -278,13 +279,14 @@ static void csv_text(struct fw_str *out, const char *text)
 	fw_str_putc(out, '"');
 }
 
-static void csv_row(struct fw_str *out, const struct occupancy_list *list,
-		    const struct occupancy_row *row)
+static void csv_row(struct fw_str *out, const struct fw_occupancy_list *list,
+		    const struct fw_occupancy_row *row)
 {
 	const struct fw_kernel *k = &list->binary->kernels[row->kernel];
-	struct occupancy_launch launch = occupancy_list_launch(list, k, row->device, row->block);
+	struct fw_occupancy_launch launch =
+		fw_occupancy_list_launch(list, k, row->device, row->block);
 	const struct fw_occupancy_result *r = &launch.result;
-	char text[OCCUPANCY_CC_TEXT], target[FW_TARGET_TEXT];
+	char text[FW_OCCUPANCY_CC_TEXT], target[FW_TARGET_TEXT];
 
 	csv_text(out, k->name);
 	fw_str_printf(out, ",%s,", fw_target_text(k->target, target));
@@ -297,24 +299,25 @@ static void csv_row(struct fw_str *out, const struct occupancy_list *list,
 	csv_number(out, k->stack);
 	csv_number(out, k->spill_instructions);
 	csv_dims(out, k->cluster);
-	fw_str_printf(out, "%s,%u,%u,", occupancy_cc_text(launch.in.cc, text), row->block,
+	fw_str_printf(out, "%s,%u,%u,", fw_occupancy_cc_text(launch.in.cc, text), row->block,
 		      launch.in.dynamic_smem_bytes);
-	if (occupancy_has_registers(k)) {
+	if (fw_occupancy_has_registers(k)) {
 		fw_str_printf(out, "%u,%u,%.9g,%.9g,", r->blocks_per_sm, r->warps_per_sm,
 			      (double)r->warps_per_sm / r->schedulers_per_sm, r->occupancy);
-		occupancy_put_limiters(out, r->limiters, "|");
+		fw_occupancy_put_limiters(out, r->limiters, "|");
 	} else {
 		fw_str_puts(out, ",,,,");
 	}
 	fw_str_printf(out, ",%s,%u,",
-		      load_names[occupancy_list_load(list, row->kernel, row->device)], k->copies);
+		      load_names[fw_occupancy_list_load(list, row->kernel, row->device)],
+		      k->copies);
 	csv_text(out, list->names[row->kernel]);
 	fw_str_putc(out, '\n');
 }
 
-bool occupancy_print_csv(const struct occupancy_list *list)
+bool fw_occupancy_print_csv(const struct fw_occupancy_list *list)
 {
-	const struct occupancy_row *rows = list->rows.data;
+	const struct fw_occupancy_row *rows = list->rows.data;
 	struct fw_str out = { 0 };
 	bool is_good;
 
@@ -326,10 +329,10 @@ bool occupancy_print_csv(const struct occupancy_list *list)
 	for (size_t i = 0; i < list->rows.len; i++) {
 		csv_row(&out, list, &rows[i]);
 		if (out.len > FLUSH_BYTES)
-			occupancy_flush(&out);
+			fw_occupancy_flush(&out);
 	}
 	is_good = !out.failed;
-	occupancy_flush(&out);
+	fw_occupancy_flush(&out);
 	fw_str_release(&out);
 	return is_good;
 }

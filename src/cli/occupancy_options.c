@@ -69,8 +69,8 @@ static int read_number(const struct fw_usage *usage, struct number *n)
 
 /* Calls take for each part of a list "a,b"; -1, or the exit code of the first part refused. */
 static int each_part(const struct fw_usage *usage, const char *option, const char *list,
-		     int (*take)(const struct fw_usage *, struct occupancy_args *, const char *),
-		     struct occupancy_args *args)
+		     int (*take)(const struct fw_usage *, struct fw_occupancy_args *, const char *),
+		     struct fw_occupancy_args *args)
 {
 	char part[80];
 	int status = -1;
@@ -89,18 +89,18 @@ static int each_part(const struct fw_usage *usage, const char *option, const cha
 	return status;
 }
 
-static int add_device(const struct fw_usage *usage, struct occupancy_args *args,
-		      struct occupancy_device device)
+static int add_device(const struct fw_usage *usage, struct fw_occupancy_args *args,
+		      struct fw_occupancy_device device)
 {
-	if (args->device_count == OCCUPANCY_MAX_DEVICES)
-		return fw_usage_error(usage, "more than %d GPUs", OCCUPANCY_MAX_DEVICES);
+	if (args->device_count == FW_OCCUPANCY_MAX_DEVICES)
+		return fw_usage_error(usage, "more than %d GPUs", FW_OCCUPANCY_MAX_DEVICES);
 	args->devices[args->device_count++] = device;
 	return -1;
 }
 
-static int take_cc(const struct fw_usage *usage, struct occupancy_args *args, const char *text)
+static int take_cc(const struct fw_usage *usage, struct fw_occupancy_args *args, const char *text)
 {
-	struct occupancy_device device = { 0 };
+	struct fw_occupancy_device device = { 0 };
 	struct fw_error err;
 	unsigned cc;
 
@@ -109,10 +109,10 @@ static int take_cc(const struct fw_usage *usage, struct occupancy_args *args, co
 	return add_device(usage, args, device);
 }
 
-static int take_gpu(const struct fw_usage *usage, struct occupancy_args *args, const char *text)
+static int take_gpu(const struct fw_usage *usage, struct fw_occupancy_args *args, const char *text)
 {
 	const struct fw_hw_chip *chip;
-	struct occupancy_device device = { 0 };
+	struct fw_occupancy_device device = { 0 };
 	struct fw_error err;
 
 	if (fw_hw_chip_find(text, &chip, &err) || fw_hw_limits_find(chip->cc, &device.hw, &err))
@@ -122,32 +122,33 @@ static int take_gpu(const struct fw_usage *usage, struct occupancy_args *args, c
 	return add_device(usage, args, device);
 }
 
-static int take_block(const struct fw_usage *usage, struct occupancy_args *args, const char *text)
+static int take_block(const struct fw_usage *usage, struct fw_occupancy_args *args,
+		      const char *text)
 {
 	uint64_t value;
 
 	if (!fw_parse_count(text, 1, FW_HW_MAX_BLOCK_THREADS, &value))
 		return fw_usage_error(usage, "--block %s: a block has 1 to %u threads", text,
 				      FW_HW_MAX_BLOCK_THREADS);
-	if (args->block_count == OCCUPANCY_MAX_BLOCKS)
-		return fw_usage_error(usage, "more than %d block sizes", OCCUPANCY_MAX_BLOCKS);
+	if (args->block_count == FW_OCCUPANCY_MAX_BLOCKS)
+		return fw_usage_error(usage, "more than %d block sizes", FW_OCCUPANCY_MAX_BLOCKS);
 	args->blocks[args->block_count++] = (unsigned)value;
 	return -1;
 }
 
-static int add_all(const struct fw_usage *usage, struct occupancy_args *args)
+static int add_all(const struct fw_usage *usage, struct fw_occupancy_args *args)
 {
 	size_t count;
 	const struct fw_hw_limits *all = fw_hw_limits_all(&count);
 	int status = -1;
 
 	for (size_t i = 0; i < count && status < 0; i++)
-		status = add_device(usage, args, (struct occupancy_device){ .hw = &all[i] });
+		status = add_device(usage, args, (struct fw_occupancy_device){ .hw = &all[i] });
 	return status;
 }
 
 static int read_devices(const struct fw_usage *usage, const struct given *given,
-			struct occupancy_args *args)
+			struct fw_occupancy_args *args)
 {
 	struct number sms = { "sms", given->sms, 1, MAX_SMS, false, 0 };
 	bool is_all = given->cc && !strcmp(given->cc, "all");
@@ -164,7 +165,7 @@ static int read_devices(const struct fw_usage *usage, const struct given *given,
 }
 
 static int read_numbers(const struct fw_usage *usage, const struct given *given,
-			struct occupancy_args *args)
+			struct fw_occupancy_args *args)
 {
 	struct number numbers[] = {
 		{ "regs", given->regs, 0, 255, false, 0 },
@@ -217,14 +218,15 @@ static int read_word(const struct fw_usage *usage, const char *option, const cha
 }
 
 static int read_words(const struct fw_usage *usage, const struct given *given,
-		      struct occupancy_args *args)
+		      struct fw_occupancy_args *args)
 {
-	/* In the order of enum fw_resource, occupancy_format and occupancy_sort. */
+	/* In the order of enum fw_resource, fw_occupancy_format and fw_occupancy_sort. */
 	static const char *const sweeps[] = { "block", "regs", "smem", NULL };
 	static const char *const formats[] = { "text", "json", "csv", NULL };
 	static const char *const sorts[] = { "file", "name",   "occupancy", "registers",
 					     "smem", "blocks", NULL };
-	int sweep = OCCUPANCY_NO_SWEEP, format = OCCUPANCY_TEXT, sort = OCCUPANCY_SORT_FILE;
+	int sweep = FW_OCCUPANCY_NO_SWEEP, format = FW_OCCUPANCY_TEXT,
+	    sort = FW_OCCUPANCY_SORT_FILE;
 	int status = read_word(usage, "sweep", given->sweep, sweeps, &sweep);
 
 	if (status < 0)
@@ -232,12 +234,12 @@ static int read_words(const struct fw_usage *usage, const struct given *given,
 	if (status < 0)
 		status = read_word(usage, "sort", given->sort, sorts, &sort);
 	args->sweep = (enum fw_resource)sweep;
-	args->format = (enum occupancy_format)format;
-	args->sort = (enum occupancy_sort)sort;
+	args->format = (enum fw_occupancy_format)format;
+	args->sort = (enum fw_occupancy_sort)sort;
 	return status;
 }
 
-static int check_grid(const struct fw_usage *usage, const struct occupancy_args *args)
+static int check_grid(const struct fw_usage *usage, const struct fw_occupancy_args *args)
 {
 	if (!args->grid)
 		return -1;
@@ -250,26 +252,26 @@ static int check_grid(const struct fw_usage *usage, const struct occupancy_args 
 	return -1;
 }
 
-static int check_files(const struct fw_usage *usage, const struct occupancy_args *args)
+static int check_files(const struct fw_usage *usage, const struct fw_occupancy_args *args)
 {
 	if (args->has_calculator_values)
 		return fw_usage_error(usage,
 				      "--regs, --smem, --barriers and --cluster are read from the "
 				      "file; leave them out, or the file");
-	if (args->has_summary && args->format != OCCUPANCY_TEXT)
+	if (args->has_summary && args->format != FW_OCCUPANCY_TEXT)
 		return fw_usage_error(usage, "--summary is text only");
-	if (args->format == OCCUPANCY_CSV && args->sweep != OCCUPANCY_NO_SWEEP)
+	if (args->format == FW_OCCUPANCY_CSV && args->sweep != FW_OCCUPANCY_NO_SWEEP)
 		return fw_usage_error(usage, "--sweep of files is not written as csv");
 	return -1;
 }
 
 /* What only makes sense together. */
 static int check_together(const struct fw_usage *usage, const struct given *given,
-			  const struct occupancy_args *args)
+			  const struct fw_occupancy_args *args)
 {
 	int status = check_grid(usage, args);
 
-	if (status < 0 && args->format == OCCUPANCY_CSV && (args->has_cliffs || args->grid))
+	if (status < 0 && args->format == FW_OCCUPANCY_CSV && (args->has_cliffs || args->grid))
 		return fw_usage_error(usage, "--cliffs and --grid are not written as csv");
 	if (status >= 0 || args->file_count)
 		return status >= 0 ? status : check_files(usage, args);
@@ -287,7 +289,7 @@ static int check_together(const struct fw_usage *usage, const struct given *give
 }
 
 static int read_given(const struct fw_usage *usage, const struct given *given,
-		      struct occupancy_args *args)
+		      struct fw_occupancy_args *args)
 {
 	bool is_from_bounds = given->block && !strcmp(given->block, "launch-bounds");
 	int status = read_devices(usage, given, args);
@@ -306,7 +308,7 @@ static int read_given(const struct fw_usage *usage, const struct given *given,
 	return status < 0 ? check_together(usage, given, args) : status;
 }
 
-int occupancy_args_parse(struct occupancy_args *args, int argc, char **argv)
+int fw_occupancy_args_parse(struct fw_occupancy_args *args, int argc, char **argv)
 {
 	struct given g = { 0 };
 	const struct fw_option options[] = {
@@ -392,7 +394,7 @@ int occupancy_args_parse(struct occupancy_args *args, int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	*args = (struct occupancy_args){ .files = argv + 1, .file_count = (size_t)(argc - 1) };
+	*args = (struct fw_occupancy_args){ .files = argv + 1, .file_count = (size_t)(argc - 1) };
 	fw_occupancy_input_init(&args->kernel);
 	args->is_terminal = isatty(STDOUT_FILENO);
 	return read_given(&usage, &g, args);

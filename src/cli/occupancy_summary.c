@@ -13,12 +13,12 @@ struct tally {
 	size_t rows, unknown, refused, intended_low;
 	size_t by_mask[MASKS];
 	size_t by_quarter[4]; /* occupancy up to 25, 50, 75, 100 % */
-	struct occupancy_row lowest[LOWEST];
+	struct fw_occupancy_row lowest[LOWEST];
 	size_t lowest_count;
 };
 
 /* Keeps the lowest rows in ascending order; equal ones in the order they come. */
-static void keep_lowest(struct tally *tally, const struct occupancy_row *row)
+static void keep_lowest(struct tally *tally, const struct fw_occupancy_row *row)
 {
 	size_t at = tally->lowest_count;
 
@@ -33,16 +33,16 @@ static void keep_lowest(struct tally *tally, const struct occupancy_row *row)
 	tally->lowest[at] = *row;
 }
 
-static void count_row(struct tally *tally, const struct occupancy_list *list,
-		      const struct occupancy_row *row)
+static void count_row(struct tally *tally, const struct fw_occupancy_list *list,
+		      const struct fw_occupancy_row *row)
 {
 	const struct fw_kernel *kernel = &list->binary->kernels[row->kernel];
-	struct occupancy_launch launch =
-		occupancy_list_launch(list, kernel, row->device, row->block);
+	struct fw_occupancy_launch launch =
+		fw_occupancy_list_launch(list, kernel, row->device, row->block);
 	unsigned quarter = (unsigned)(launch.result.occupancy * 4 + 0.999999);
 
 	tally->rows++;
-	if (!occupancy_has_registers(kernel)) {
+	if (!fw_occupancy_has_registers(kernel)) {
 		tally->unknown++;
 		return;
 	}
@@ -52,7 +52,7 @@ static void count_row(struct tally *tally, const struct occupancy_list *list,
 		return;
 	}
 	tally->by_quarter[quarter ? quarter - 1 : 0]++;
-	if (launch.result.occupancy < 0.5 && occupancy_intended_low(list, row->kernel, &launch))
+	if (launch.result.occupancy < 0.5 && fw_occupancy_intended_low(list, row->kernel, &launch))
 		tally->intended_low++;
 	else if (launch.result.warps_per_sm < launch.result.max_warps_per_sm)
 		keep_lowest(tally, row);
@@ -79,7 +79,7 @@ static void put_limiters(struct fw_str *out, struct tally *tally, size_t known)
 				most = mask;
 		if (!most)
 			return;
-		occupancy_put_limiters(&name, most, ", ");
+		fw_occupancy_put_limiters(&name, most, ", ");
 		fw_str_printf(out, "  %-44s", fw_str_text(&name));
 		fw_str_release(&name);
 		put_bar(out, tally->by_mask[most], known);
@@ -87,12 +87,12 @@ static void put_limiters(struct fw_str *out, struct tally *tally, size_t known)
 	}
 }
 
-static void put_lowest(struct fw_str *out, const struct occupancy_list *list,
-		       const struct occupancy_row *row)
+static void put_lowest(struct fw_str *out, const struct fw_occupancy_list *list,
+		       const struct fw_occupancy_row *row)
 {
 	const struct fw_kernel *kernel = &list->binary->kernels[row->kernel];
-	struct occupancy_launch launch =
-		occupancy_list_launch(list, kernel, row->device, row->block);
+	struct fw_occupancy_launch launch =
+		fw_occupancy_list_launch(list, kernel, row->device, row->block);
 	const char *name = list->names[row->kernel];
 	size_t len = strlen(name);
 
@@ -106,13 +106,13 @@ static void put_lowest(struct fw_str *out, const struct occupancy_list *list,
 	if (launch.result.limiters & FW_LIMITER_BARRIERS)
 		fw_str_printf(out, ", %u barriers", launch.in.barriers);
 	fw_str_puts(out, " (");
-	occupancy_put_limiters(out, launch.result.limiters, ", ");
+	fw_occupancy_put_limiters(out, launch.result.limiters, ", ");
 	fw_str_puts(out, "): ");
 	fw_str_append(out, name, len < NAME_COLUMNS ? len : NAME_COLUMNS);
 	fw_str_puts(out, len < NAME_COLUMNS ? "\n" : "...\n");
 }
 
-static void put_tally(struct fw_str *out, const struct occupancy_list *list, struct tally *tally)
+static void put_tally(struct fw_str *out, const struct fw_occupancy_list *list, struct tally *tally)
 {
 	static const char *const quarters[] = { "up to 25 %", "up to 50 %", "up to 75 %",
 						"up to 100 %" };
@@ -149,9 +149,9 @@ static void put_tally(struct fw_str *out, const struct occupancy_list *list, str
 		put_lowest(out, list, &tally->lowest[i]);
 }
 
-bool occupancy_print_summary(const struct occupancy_list *list)
+bool fw_occupancy_print_summary(const struct fw_occupancy_list *list)
 {
-	const struct occupancy_row *rows = list->rows.data;
+	const struct fw_occupancy_row *rows = list->rows.data;
 	struct fw_str out = { 0 };
 	bool is_good;
 
@@ -160,9 +160,9 @@ bool occupancy_print_summary(const struct occupancy_list *list)
 		size_t device = rows[i].device;
 
 		if (list->args->device_count) {
-			occupancy_put_loads(&out, list, device);
+			fw_occupancy_put_loads(&out, list, device);
 		} else {
-			occupancy_put_device(&out, &list->devices[device]);
+			fw_occupancy_put_device(&out, &list->devices[device]);
 			fw_str_puts(&out, ": kernels compiled for it\n");
 		}
 		for (; i < list->rows.len && rows[i].device == device; i++)
@@ -170,9 +170,9 @@ bool occupancy_print_summary(const struct occupancy_list *list)
 		put_tally(&out, list, &tally);
 		fw_str_putc(&out, '\n');
 	}
-	occupancy_put_notes(&out, list);
+	fw_occupancy_put_notes(&out, list);
 	is_good = !out.failed;
-	occupancy_flush(&out);
+	fw_occupancy_flush(&out);
 	fw_str_release(&out);
 	return is_good;
 }

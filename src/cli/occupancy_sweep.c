@@ -5,12 +5,12 @@
 
 #define CHART_COLUMNS 40u
 
-static struct occupancy_launch at(const struct occupancy_launch *launch, enum fw_resource over,
-				  unsigned value)
+static struct fw_occupancy_launch at(const struct fw_occupancy_launch *launch,
+				     enum fw_resource over, unsigned value)
 {
 	struct fw_occupancy_input in = fw_resource_set(&launch->in, over, value);
 
-	return occupancy_launch_of(launch->device, &in, in.block_threads);
+	return fw_occupancy_launch_of(launch->device, &in, in.block_threads);
 }
 
 static const char *header_of(enum fw_resource over)
@@ -27,14 +27,14 @@ static bool is_same(const struct fw_occupancy_result *a, const struct fw_occupan
 }
 
 /* The last value of the run of equal results that starts at first. */
-static unsigned run_end(const struct occupancy_launch *launch, enum fw_resource over,
+static unsigned run_end(const struct fw_occupancy_launch *launch, enum fw_resource over,
 			unsigned first, struct fw_resource_range range)
 {
-	struct occupancy_launch start = at(launch, over, first);
+	struct fw_occupancy_launch start = at(launch, over, first);
 	unsigned last = first;
 
 	while (last + range.step <= range.most) {
-		struct occupancy_launch next = at(launch, over, last + range.step);
+		struct fw_occupancy_launch next = at(launch, over, last + range.step);
 
 		if (!is_same(&start.result, &next.result))
 			break;
@@ -43,7 +43,7 @@ static unsigned run_end(const struct occupancy_launch *launch, enum fw_resource 
 	return last;
 }
 
-static void put_row(struct fw_str *out, const struct occupancy_launch *launch, unsigned first,
+static void put_row(struct fw_str *out, const struct fw_occupancy_launch *launch, unsigned first,
 		    unsigned last, bool has_chart)
 {
 	const struct fw_occupancy_result *r = &launch->result;
@@ -63,12 +63,12 @@ static void put_row(struct fw_str *out, const struct occupancy_launch *launch, u
 		fw_str_repeat(out, ".", CHART_COLUMNS - filled);
 		fw_str_puts(out, "  ");
 	}
-	occupancy_put_limiters(out, r->limiters, ", ");
+	fw_occupancy_put_limiters(out, r->limiters, ", ");
 	fw_str_putc(out, '\n');
 }
 
-void occupancy_put_sweep(struct fw_str *out, const struct occupancy_launch *launch,
-			 enum fw_resource over, bool has_chart)
+void fw_occupancy_put_sweep(struct fw_str *out, const struct fw_occupancy_launch *launch,
+			    enum fw_resource over, bool has_chart)
 {
 	struct fw_resource_range range = fw_resource_range(launch->device->hw, over);
 
@@ -79,15 +79,15 @@ void occupancy_put_sweep(struct fw_str *out, const struct occupancy_launch *laun
 	for (unsigned first = range.least; first <= range.most;) {
 		unsigned last =
 			over == FW_RESOURCE_BLOCK ? first : run_end(launch, over, first, range);
-		struct occupancy_launch point = at(launch, over, first);
+		struct fw_occupancy_launch point = at(launch, over, first);
 
 		put_row(out, &point, first, last, has_chart);
 		first = last + range.step;
 	}
 }
 
-void occupancy_json_sweep(struct fw_json *json, const struct occupancy_launch *launch,
-			  enum fw_resource over)
+void fw_occupancy_json_sweep(struct fw_json *json, const struct fw_occupancy_launch *launch,
+			     enum fw_resource over)
 {
 	static const char *const names[] = { "block", "regs", "smem" };
 	struct fw_resource_range range = fw_resource_range(launch->device->hw, over);
@@ -96,28 +96,28 @@ void occupancy_json_sweep(struct fw_json *json, const struct occupancy_launch *l
 	fw_json_string(json, "over", names[over]);
 	fw_json_begin_array(json, "points");
 	for (unsigned value = range.least; value <= range.most; value += range.step) {
-		struct occupancy_launch point = at(launch, over, value);
+		struct fw_occupancy_launch point = at(launch, over, value);
 
 		fw_json_begin_object(json, NULL);
 		fw_json_uint(json, "value", value);
 		fw_json_uint(json, "blocks_per_sm", point.result.blocks_per_sm);
 		fw_json_uint(json, "warps_per_sm", point.result.warps_per_sm);
 		fw_json_double(json, "occupancy", point.result.occupancy);
-		occupancy_json_limiters(json, point.result.limiters);
+		fw_occupancy_json_limiters(json, point.result.limiters);
 		fw_json_end_object(json);
 	}
 	fw_json_end_array(json);
 	fw_json_end_object(json);
 }
 
-void occupancy_csv_sweep(struct fw_str *out, const struct occupancy_launch *launch,
-			 enum fw_resource over)
+void fw_occupancy_csv_sweep(struct fw_str *out, const struct fw_occupancy_launch *launch,
+			    enum fw_resource over)
 {
 	struct fw_resource_range range = fw_resource_range(launch->device->hw, over);
 
 	for (unsigned value = range.least; value <= range.most; value += range.step) {
-		struct occupancy_launch point = at(launch, over, value);
+		struct fw_occupancy_launch point = at(launch, over, value);
 
-		occupancy_csv_line(out, &point);
+		fw_occupancy_csv_line(out, &point);
 	}
 }

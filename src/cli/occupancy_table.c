@@ -13,7 +13,7 @@
 /* Columns before the name. */
 #define NAME_COLUMN 101
 
-void occupancy_flush(struct fw_str *out)
+void fw_occupancy_flush(struct fw_str *out)
 {
 	fwrite(fw_str_text(out), 1, out->len, stdout);
 	fw_str_clear(out);
@@ -28,7 +28,7 @@ static void put_number(struct fw_str *out, int width, int value)
 }
 
 /* "+36 regs, +81 KB": what more can be used at no cost. */
-static void put_slack(struct fw_str *out, const struct occupancy_launch *launch)
+static void put_slack(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_hw_limits *hw = launch->device->hw;
 	struct fw_cliffs regs = fw_cliffs_find(hw, &launch->in, FW_RESOURCE_REGISTERS);
@@ -44,20 +44,20 @@ static void put_slack(struct fw_str *out, const struct occupancy_launch *launch)
 }
 
 /* Registers come with compiling: "8 to 32 regs, 4 to 64, 2 to 128", blocks each. */
-static void put_register_steps(struct fw_str *out, const struct occupancy_launch *launch,
+static void put_register_steps(struct fw_str *out, const struct fw_occupancy_launch *launch,
 			       const struct fw_kernel *kernel)
 {
-	unsigned most = occupancy_most_registers(launch, kernel);
+	unsigned most = fw_occupancy_most_registers(launch, kernel);
 	const char *before = "blocks/SM: ";
 
 	for (unsigned registers = 1; registers <= most;) {
 		struct fw_occupancy_input in = launch->in;
-		struct occupancy_launch step;
+		struct fw_occupancy_launch step;
 		struct fw_cliffs cliffs;
 		unsigned last;
 
 		in.registers = registers;
-		step = occupancy_launch_of(launch->device, &in, in.block_threads);
+		step = fw_occupancy_launch_of(launch->device, &in, in.block_threads);
 		cliffs = fw_cliffs_find(launch->device->hw, &step.in, FW_RESOURCE_REGISTERS);
 		last = cliffs.free_to < most ? cliffs.free_to : most;
 		fw_str_printf(out, "%s%u to %u regs", before, step.result.blocks_per_sm, last);
@@ -66,21 +66,21 @@ static void put_register_steps(struct fw_str *out, const struct occupancy_launch
 	}
 }
 
-static void put_result(struct fw_str *out, const struct occupancy_launch *launch)
+static void put_result(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_occupancy_result *r = &launch->result;
 	struct fw_str limiters = { 0 };
 
 	fw_str_printf(out, "%9u %8u %7.4g %6.1f  ", r->blocks_per_sm, r->warps_per_sm,
 		      (double)r->warps_per_sm / r->schedulers_per_sm, 100 * r->occupancy);
-	occupancy_put_limiters(&limiters, r->limiters, ",");
+	fw_occupancy_put_limiters(&limiters, r->limiters, ",");
 	fw_str_printf(out, "%-23s ", fw_str_text(&limiters));
 	fw_str_release(&limiters);
 	put_slack(out, launch);
 }
 
 /* The name, cut to what a terminal has left; full where there is none. */
-static void put_name(struct fw_str *out, const struct occupancy_list *list, size_t kernel,
+static void put_name(struct fw_str *out, const struct fw_occupancy_list *list, size_t kernel,
 		     unsigned columns)
 {
 	const char *name = list->names[kernel];
@@ -113,42 +113,42 @@ static void put_compiled(struct fw_str *out, const struct fw_kernel *kernel)
 }
 
 /* --cliffs, --sweep and --grid: what the calculator says, under the row. */
-static void put_details(struct fw_str *out, const struct occupancy_list *list,
-			const struct fw_kernel *kernel, const struct occupancy_launch *launch,
+static void put_details(struct fw_str *out, const struct fw_occupancy_list *list,
+			const struct fw_kernel *kernel, const struct fw_occupancy_launch *launch,
 			const char *low)
 {
-	const struct occupancy_args *args = list->args;
+	const struct fw_occupancy_args *args = list->args;
 
 	if (args->has_cliffs) {
-		occupancy_put_cliffs(out, launch);
+		fw_occupancy_put_cliffs(out, launch);
 		put_compiled(out, kernel);
-		occupancy_put_advice(out, launch, low);
+		fw_occupancy_put_advice(out, launch, low);
 	}
-	if (args->sweep != OCCUPANCY_NO_SWEEP)
-		occupancy_put_sweep(out, launch, args->sweep, args->is_terminal);
-	if (args->grid && occupancy_has_registers(kernel))
-		occupancy_put_tail(out, launch, args->grid);
-	if (args->has_cliffs || args->grid || args->sweep != OCCUPANCY_NO_SWEEP)
+	if (args->sweep != FW_OCCUPANCY_NO_SWEEP)
+		fw_occupancy_put_sweep(out, launch, args->sweep, args->is_terminal);
+	if (args->grid && fw_occupancy_has_registers(kernel))
+		fw_occupancy_put_tail(out, launch, args->grid);
+	if (args->has_cliffs || args->grid || args->sweep != FW_OCCUPANCY_NO_SWEEP)
 		fw_str_putc(out, '\n');
 }
 
-static void put_row(struct fw_str *out, const struct occupancy_list *list,
-		    const struct occupancy_row *row, unsigned columns)
+static void put_row(struct fw_str *out, const struct fw_occupancy_list *list,
+		    const struct fw_occupancy_row *row, unsigned columns)
 {
 	const struct fw_kernel *kernel = &list->binary->kernels[row->kernel];
-	struct occupancy_launch launch =
-		occupancy_list_launch(list, kernel, row->device, row->block);
-	unsigned blocks[OCCUPANCY_MAX_BLOCKS];
-	enum occupancy_block_source source;
-	const char *low = occupancy_intended_low(list, row->kernel, &launch);
+	struct fw_occupancy_launch launch =
+		fw_occupancy_list_launch(list, kernel, row->device, row->block);
+	unsigned blocks[FW_OCCUPANCY_MAX_BLOCKS];
+	enum fw_occupancy_block_source source;
+	const char *low = fw_occupancy_intended_low(list, row->kernel, &launch);
 	char target[FW_TARGET_TEXT];
 
-	occupancy_list_blocks(list, kernel, blocks, &source);
+	fw_occupancy_list_blocks(list, kernel, blocks, &source);
 	fw_str_printf(out, "%-5s", fw_target_text(kernel->target, target));
 	put_number(out, 4, kernel->registers);
 	put_number(out, 8, kernel->static_smem);
-	fw_str_printf(out, "%6u%c ", row->block, source == OCCUPANCY_BLOCK_ASSUMED ? '?' : ' ');
-	if (occupancy_has_registers(kernel)) {
+	fw_str_printf(out, "%6u%c ", row->block, source == FW_OCCUPANCY_BLOCK_ASSUMED ? '?' : ' ');
+	if (fw_occupancy_has_registers(kernel)) {
 		put_result(out, &launch);
 		fw_str_putc(out, ' ');
 		put_name(out, list, row->kernel, columns);
@@ -157,9 +157,9 @@ static void put_row(struct fw_str *out, const struct occupancy_list *list,
 		fw_str_puts(out, "  ");
 		put_name(out, list, row->kernel, 0);
 	}
-	if (source == OCCUPANCY_BLOCK_GIVEN) {
+	if (source == FW_OCCUPANCY_BLOCK_GIVEN) {
 		fw_str_puts(out, "  ");
-		occupancy_put_bound_error(out, kernel, row->block);
+		fw_occupancy_put_bound_error(out, kernel, row->block);
 	}
 	if (kernel->is_provisional)
 		fw_str_puts(out, "  [before linking]");
@@ -174,7 +174,7 @@ static void put_row(struct fw_str *out, const struct occupancy_list *list,
 #define SHOWN_TARGETS 8
 
 /* " (2 sm_80, 1 sm_90a)": the images that a GPU treats in this way, by target. */
-static size_t put_targets(struct fw_str *out, const struct occupancy_list *list,
+static size_t put_targets(struct fw_str *out, const struct fw_occupancy_list *list,
 			  const enum fw_load *loads, enum fw_load wanted)
 {
 	const struct fw_binary *binary = list->binary;
@@ -204,7 +204,7 @@ static size_t put_targets(struct fw_str *out, const struct occupancy_list *list,
 	return all;
 }
 
-void occupancy_put_loads(struct fw_str *out, const struct occupancy_list *list, size_t device)
+void fw_occupancy_put_loads(struct fw_str *out, const struct fw_occupancy_list *list, size_t device)
 {
 	size_t images = list->binary->image_count, as_is, compiled;
 	const enum fw_load *loads = list->image_loads + device * images;
@@ -212,7 +212,7 @@ void occupancy_put_loads(struct fw_str *out, const struct occupancy_list *list, 
 
 	as_is = put_targets(&cubins, list, loads, FW_LOAD_CUBIN);
 	compiled = put_targets(&ptx, list, loads, FW_LOAD_JIT);
-	occupancy_put_device(out, &list->devices[device]);
+	fw_occupancy_put_device(out, &list->devices[device]);
 	if (!as_is && !compiled)
 		fw_str_printf(out,
 			      " can load none of %zu images; figures are those of every kernel, as "
@@ -243,27 +243,27 @@ struct note_counts {
 	size_t assumed, tensor_memory, provisional, unknown_registers;
 };
 
-static struct note_counts count_notes(const struct occupancy_list *list)
+static struct note_counts count_notes(const struct fw_occupancy_list *list)
 {
-	const struct occupancy_row *rows = list->rows.data;
+	const struct fw_occupancy_row *rows = list->rows.data;
 	struct note_counts counts = { 0 };
 
 	for (size_t i = 0; i < list->rows.len; i++) {
 		const struct fw_kernel *kernel = &list->binary->kernels[rows[i].kernel];
-		unsigned blocks[OCCUPANCY_MAX_BLOCKS];
-		enum occupancy_block_source source;
+		unsigned blocks[FW_OCCUPANCY_MAX_BLOCKS];
+		enum fw_occupancy_block_source source;
 
-		occupancy_list_blocks(list, kernel, blocks, &source);
-		counts.assumed += source == OCCUPANCY_BLOCK_ASSUMED;
+		fw_occupancy_list_blocks(list, kernel, blocks, &source);
+		counts.assumed += source == FW_OCCUPANCY_BLOCK_ASSUMED;
 		counts.tensor_memory += kernel->vrc > 0;
 		counts.provisional += kernel->is_provisional;
-		counts.unknown_registers += !occupancy_has_registers(kernel);
+		counts.unknown_registers += !fw_occupancy_has_registers(kernel);
 	}
 	return counts;
 }
 
 /* How much was looked at. */
-static void put_totals(struct fw_str *out, const struct occupancy_list *list)
+static void put_totals(struct fw_str *out, const struct fw_occupancy_list *list)
 {
 	const struct fw_binary *binary = list->binary;
 
@@ -281,7 +281,7 @@ static void put_totals(struct fw_str *out, const struct occupancy_list *list)
 		      list->args->kernel.dynamic_smem_bytes);
 }
 
-void occupancy_put_notes(struct fw_str *out, const struct occupancy_list *list)
+void fw_occupancy_put_notes(struct fw_str *out, const struct fw_occupancy_list *list)
 {
 	struct note_counts counts = count_notes(list);
 	size_t lto = list->binary->kinds[FW_IMAGE_LTO] + list->binary->kinds[FW_IMAGE_OTHER];
@@ -292,7 +292,7 @@ void occupancy_put_notes(struct fw_str *out, const struct occupancy_list *list)
 			out,
 			"block ?: %zu rows have no launch bounds, %u threads are assumed; --block "
 			"sets them\n",
-			counts.assumed, OCCUPANCY_ASSUMED_BLOCK);
+			counts.assumed, FW_OCCUPANCY_ASSUMED_BLOCK);
 	if (counts.unknown_registers)
 		fw_str_printf(
 			out,
@@ -319,9 +319,9 @@ void occupancy_put_notes(struct fw_str *out, const struct occupancy_list *list)
 			      lto);
 }
 
-bool occupancy_print_table(const struct occupancy_list *list)
+bool fw_occupancy_print_table(const struct fw_occupancy_list *list)
 {
-	const struct occupancy_row *rows = list->rows.data;
+	const struct fw_occupancy_row *rows = list->rows.data;
 	unsigned columns = fw_terminal_columns();
 	struct fw_str out = { 0 };
 	bool is_good;
@@ -331,19 +331,19 @@ bool occupancy_print_table(const struct occupancy_list *list)
 
 		if (is_new && list->args->device_count) {
 			fw_str_puts(&out, i ? "\n" : "");
-			occupancy_put_loads(&out, list, rows[i].device);
+			fw_occupancy_put_loads(&out, list, rows[i].device);
 		}
 		if (!i || (is_new && list->args->device_count))
 			put_header(&out);
 		put_row(&out, list, &rows[i], columns);
 		if (out.len > FLUSH_BYTES)
-			occupancy_flush(&out);
+			fw_occupancy_flush(&out);
 	}
 	if (list->rows.len)
 		fw_str_putc(&out, '\n');
-	occupancy_put_notes(&out, list);
+	fw_occupancy_put_notes(&out, list);
 	is_good = !out.failed;
-	occupancy_flush(&out);
+	fw_occupancy_flush(&out);
 	fw_str_release(&out);
 	return is_good;
 }

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-struct occupancy_launch occupancy_launch_of(const struct occupancy_device *device,
-					    const struct fw_occupancy_input *kernel, unsigned block)
+struct fw_occupancy_launch fw_occupancy_launch_of(const struct fw_occupancy_device *device,
+						  const struct fw_occupancy_input *kernel,
+						  unsigned block)
 {
-	struct occupancy_launch launch = { .device = device, .in = *kernel };
+	struct fw_occupancy_launch launch = { .device = device, .in = *kernel };
 
 	launch.in.cc = device->hw->cc;
 	launch.in.block_threads = block;
@@ -17,7 +18,7 @@ struct occupancy_launch occupancy_launch_of(const struct occupancy_device *devic
 	return launch;
 }
 
-void occupancy_put_limiters(struct fw_str *out, unsigned limiters, const char *separator)
+void fw_occupancy_put_limiters(struct fw_str *out, unsigned limiters, const char *separator)
 {
 	const char *before = "";
 
@@ -29,7 +30,7 @@ void occupancy_put_limiters(struct fw_str *out, unsigned limiters, const char *s
 	}
 }
 
-void occupancy_json_limiters(struct fw_json *json, unsigned limiters)
+void fw_occupancy_json_limiters(struct fw_json *json, unsigned limiters)
 {
 	fw_json_begin_array(json, "limiters");
 	for (unsigned bit = 1; bit <= FW_LIMITER_CLUSTER; bit <<= 1)
@@ -38,17 +39,17 @@ void occupancy_json_limiters(struct fw_json *json, unsigned limiters)
 	fw_json_end_array(json);
 }
 
-const char *occupancy_cc_text(unsigned cc, char text[OCCUPANCY_CC_TEXT])
+const char *fw_occupancy_cc_text(unsigned cc, char text[FW_OCCUPANCY_CC_TEXT])
 {
-	snprintf(text, OCCUPANCY_CC_TEXT, "%u.%u", cc / 10, cc % 10);
+	snprintf(text, FW_OCCUPANCY_CC_TEXT, "%u.%u", cc / 10, cc % 10);
 	return text;
 }
 
-void occupancy_put_device(struct fw_str *out, const struct occupancy_device *device)
+void fw_occupancy_put_device(struct fw_str *out, const struct fw_occupancy_device *device)
 {
-	char cc[OCCUPANCY_CC_TEXT];
+	char cc[FW_OCCUPANCY_CC_TEXT];
 
-	occupancy_cc_text(device->hw->cc, cc);
+	fw_occupancy_cc_text(device->hw->cc, cc);
 	if (!device->chip)
 		fw_str_printf(out, "CC %s", cc);
 	else if (device->sms)
@@ -57,12 +58,12 @@ void occupancy_put_device(struct fw_str *out, const struct occupancy_device *dev
 		fw_str_printf(out, "%s (CC %s, SMs not known)", device->chip, cc);
 }
 
-void occupancy_put_count(struct fw_str *out, uint64_t count, const char *noun)
+void fw_occupancy_put_count(struct fw_str *out, uint64_t count, const char *noun)
 {
 	fw_str_printf(out, "%" PRIu64 " %s%s", count, noun, count == 1 ? "" : "s");
 }
 
-static void put_register_refusal(struct fw_str *out, const struct occupancy_launch *launch)
+static void put_register_refusal(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_hw_limits *hw = launch->device->hw;
 	unsigned parts = hw->cc == 60 ? 4 : hw->sub_partitions;
@@ -73,7 +74,7 @@ static void put_register_refusal(struct fw_str *out, const struct occupancy_laun
 		      warps * per_warp, launch->result.warps_per_block, warps, hw->regs_per_block);
 }
 
-static void put_smem_refusal(struct fw_str *out, const struct occupancy_launch *launch)
+static void put_smem_refusal(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_hw_limits *hw = launch->device->hw;
 	unsigned used = fw_resource_get(&launch->in, FW_RESOURCE_SMEM);
@@ -84,7 +85,7 @@ static void put_smem_refusal(struct fw_str *out, const struct occupancy_launch *
 		fw_str_printf(out, " (%u B with opt-in)", hw->smem_optin);
 }
 
-void occupancy_put_refusal(struct fw_str *out, const struct occupancy_launch *launch)
+void fw_occupancy_put_refusal(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_hw_limits *hw = launch->device->hw;
 	const struct fw_occupancy_result *r = &launch->result;
@@ -108,20 +109,20 @@ void occupancy_put_refusal(struct fw_str *out, const struct occupancy_launch *la
 		fw_str_printf(out, "%u barriers of %u", launch->in.barriers, hw->barriers);
 }
 
-void occupancy_json_result(struct fw_json *json, const struct occupancy_launch *launch)
+void fw_occupancy_json_result(struct fw_json *json, const struct fw_occupancy_launch *launch)
 {
-	char cc[OCCUPANCY_CC_TEXT];
+	char cc[FW_OCCUPANCY_CC_TEXT];
 
-	fw_json_string(json, "cc", occupancy_cc_text(launch->in.cc, cc));
+	fw_json_string(json, "cc", fw_occupancy_cc_text(launch->in.cc, cc));
 	fw_json_uint(json, "block", launch->in.block_threads);
 	fw_json_uint(json, "dynamic_smem", launch->in.dynamic_smem_bytes);
 	fw_json_uint(json, "blocks_per_sm", launch->result.blocks_per_sm);
 	fw_json_uint(json, "warps_per_sm", launch->result.warps_per_sm);
 	fw_json_double(json, "occupancy", launch->result.occupancy);
-	occupancy_json_limiters(json, launch->result.limiters);
+	fw_occupancy_json_limiters(json, launch->result.limiters);
 }
 
-void occupancy_csv_header(struct fw_str *out)
+void fw_occupancy_csv_header(struct fw_str *out)
 {
 	fw_str_puts(
 		out,
@@ -129,13 +130,13 @@ void occupancy_csv_header(struct fw_str *out)
 		"warps_per_sm,warps_per_scheduler,occupancy,limiters\n");
 }
 
-void occupancy_csv_line(struct fw_str *out, const struct occupancy_launch *launch)
+void fw_occupancy_csv_line(struct fw_str *out, const struct fw_occupancy_launch *launch)
 {
 	const struct fw_occupancy_input *in = &launch->in;
 	const struct fw_occupancy_result *r = &launch->result;
-	char cc[OCCUPANCY_CC_TEXT];
+	char cc[FW_OCCUPANCY_CC_TEXT];
 
-	fw_str_printf(out, "%s,%s,%u,", occupancy_cc_text(in->cc, cc),
+	fw_str_printf(out, "%s,%s,%u,", fw_occupancy_cc_text(in->cc, cc),
 		      launch->device->chip ? launch->device->chip : "", in->block_threads);
 	if (in->registers)
 		fw_str_printf(out, "%u", in->registers);
@@ -143,6 +144,6 @@ void occupancy_csv_line(struct fw_str *out, const struct occupancy_launch *launc
 		      in->dynamic_smem_bytes, in->barriers, in->cluster_blocks, r->blocks_per_sm,
 		      r->warps_per_sm, (double)r->warps_per_sm / r->schedulers_per_sm,
 		      r->occupancy);
-	occupancy_put_limiters(out, r->limiters, "|");
+	fw_occupancy_put_limiters(out, r->limiters, "|");
 	fw_str_putc(out, '\n');
 }
