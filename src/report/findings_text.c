@@ -178,9 +178,7 @@ void fw_text_blind_spots(struct fw_page *page, const struct fw_trace *trace)
 		if (!(trace->blind_spots & 1u << b))
 			continue;
 		fw_page_item(page, "  -", 4, fw_blind_spot_text(spot));
-		fw_page_item(page, "", 4,
-			     fw_page_text(page, "%s %s", page->ascii ? "->" : "→",
-					  fw_blind_spot_remedy(spot)));
+		fw_page_item(page, page->ascii ? "   ->" : "    →", 6, fw_blind_spot_remedy(spot));
 	}
 }
 
