@@ -50,6 +50,8 @@ static void put_register_steps(struct fw_str *out, const struct fw_occupancy_lau
 	unsigned most = fw_occupancy_most_registers(launch, kernel);
 	const char *before = "blocks/SM: ";
 
+	if (!most)
+		fw_str_puts(out, "does not launch: no number of registers fits so many threads");
 	for (unsigned registers = 1; registers <= most;) {
 		struct fw_occupancy_input in = launch->in;
 		struct fw_occupancy_launch step;
