@@ -41,6 +41,11 @@ struct fw_report_options {
 	void *user;
 	/* Model of the GPUs that a trace does not describe, e.g. "H200"; NULL: they stay unknown. */
 	const char *gpu;
+	/*
+	 * About so much memory for the trace and its analysis; what is over it goes to temporary
+	 * files without a name in TMPDIR, else /var/tmp. 0: no limit.
+	 */
+	uint64_t max_memory_bytes;
 };
 
 /* How the text looks. Fill with zeros, set struct_size, then what differs from the default. */

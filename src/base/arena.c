@@ -1,17 +1,25 @@
 #include "base/arena.h"
 
+#include "base/spill.h"
+
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define BLOCK_BYTES ((size_t)64 << 10)
 #define ALIGN       (_Alignof(max_align_t))
 
+/* Below this a file of its own is not worth while. */
+#define SPILL_BYTES ((size_t)1 << 20)
+
 struct fw_arena_block {
 	struct fw_arena_block *next;
 	size_t used, cap;
+	bool is_spilled; /* fresh zeros of a file, to be unmapped */
 	_Alignas(max_align_t) unsigned char data[];
 };
 
@@ -19,17 +27,20 @@ static struct fw_arena_block *add_block(struct fw_arena *arena, size_t need)
 {
 	size_t cap = need > BLOCK_BYTES ? need : BLOCK_BYTES;
 	struct fw_arena_block *block;
+	bool spills = arena->spill_after && cap >= SPILL_BYTES &&
+		      (cap > arena->spill_after || arena->bytes > arena->spill_after - cap);
 
 	if (cap > SIZE_MAX - sizeof(*block))
 		return NULL;
-	block = malloc(sizeof(*block) + cap);
+	block = spills ? fw_spill_map(sizeof(*block) + cap) : malloc(sizeof(*block) + cap);
 	if (!block)
 		return NULL;
+	block->is_spilled = spills;
 	block->used = 0;
 	block->cap = cap;
 	block->next = arena->head;
 	arena->head = block;
-	arena->bytes += sizeof(*block) + cap;
+	arena->bytes += spills ? 0 : sizeof(*block) + cap;
 	return block;
 }
 
@@ -48,7 +59,7 @@ void *fw_arena_alloc(struct fw_arena *arena, size_t size)
 	}
 	p = block->data + block->used;
 	block->used += size;
-	return memset(p, 0, size);
+	return block->is_spilled ? p : memset(p, 0, size);
 }
 
 void *fw_arena_array(struct fw_arena *arena, size_t count, size_t size)
@@ -94,7 +105,10 @@ void fw_arena_release(struct fw_arena *arena)
 	while (block) {
 		struct fw_arena_block *next = block->next;
 
-		free(block);
+		if (block->is_spilled)
+			munmap(block, sizeof(*block) + block->cap);
+		else
+			free(block);
 		block = next;
 	}
 	arena->head = NULL;

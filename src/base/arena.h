@@ -10,6 +10,10 @@
 struct fw_arena {
 	struct fw_arena_block *head;
 	size_t bytes; /* taken from malloc so far */
+	/*
+	 * When so many bytes are taken, large blocks lie in temporary files (base/spill.h); 0: never.
+	 */
+	size_t spill_after;
 };
 
 /* size bytes, zeroed, aligned for any type; NULL when memory is out. size 0 gives a valid pointer. */

@@ -3,6 +3,7 @@
 #include "cli/duration.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
+#include "cli/size.h"
 #include "cli/terminal.h"
 #include "fullwarp/report.h"
 
@@ -16,7 +17,7 @@
 
 struct arguments {
 	bool all, explain, full_names, kernels;
-	const char *format, *gpu, *output, *top, *window;
+	const char *format, *gpu, *max_memory, *output, *top, *window;
 };
 
 static const char about[] = "Why was the GPU not full? Reads PyTorch profiler traces (JSON, also "
@@ -74,6 +75,9 @@ static int settle(const struct fw_usage *usage, const struct arguments *args,
 					      "END after START, not '%s'",
 					      args->window);
 	}
+	if (args->max_memory && !fw_parse_size(args->max_memory, &options->max_memory_bytes))
+		return fw_usage_error(usage, "--max-memory is a size such as 512M or 2G, not '%s'",
+				      args->max_memory);
 	options->all = args->all;
 	options->gpu = args->gpu;
 	style->kernels = (unsigned)top;
@@ -171,6 +175,9 @@ int fw_cmd_report(int argc, char **argv)
 		  "what every class and number means; without a TRACE, only that", &args.explain,
 		  NULL },
 		{ 0, "format", "text|json", "for people, or for programs", NULL, &args.format },
+		{ 0, "max-memory", "SIZE",
+		  "of a large trace, keep so much in memory, the rest in files", NULL,
+		  &args.max_memory },
 		{ 'o', "output", "FILE", "write there instead of to standard output", NULL,
 		  &args.output },
 	};

@@ -70,6 +70,7 @@ static struct fw_ledger *create(const struct fw_trace *trace)
 		return NULL;
 	}
 	ledger->private->kept = (struct fw_vec)FW_VEC(void *);
+	ledger->private->arena.spill_after = (size_t)trace->columns.limit;
 	return ledger;
 }
 

@@ -86,7 +86,10 @@ static fw_status check_window(const struct fw_trace *trace, const struct fw_ledg
 static fw_status analyse(struct fw_report *report, const char *const *paths, size_t count,
 			 const struct fw_report_options *options, struct fw_error *err)
 {
-	struct fw_import_options import = { .progress = options->progress, .user = options->user };
+	/* Half for the columns of the trace, half for those of the ledger. */
+	struct fw_import_options import = { .progress = options->progress,
+					    .user = options->user,
+					    .max_memory_bytes = options->max_memory_bytes / 2 };
 	struct fw_ledger_options ledger = { .all = options->all,
 					    .has_window = options->has_window,
 					    .window_start_ns = options->window_start_ns,

@@ -1,40 +1,12 @@
 #include "trace/columns.h"
 
+#include "base/spill.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-const char *fw_columns_folder(void)
-{
-	const char *folder = getenv("TMPDIR");
-
-	return folder && *folder ? folder : "/var/tmp";
-}
-
-/* A file without a name: it is gone when the process ends, however that happens. */
-static int open_unnamed(void)
-{
-	char path[PATH_MAX];
-	int fd = open(fw_columns_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd >= 0)
-		return fd;
-	/* Not every file system has O_TMPFILE. */
-	if (snprintf(path, sizeof(path), "%s/fullwarp_XXXXXX", fw_columns_folder()) >=
-	    (int)sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
 
 static struct fw_spilled *find(struct fw_columns *columns, const void *data)
 {
@@ -46,28 +18,14 @@ static struct fw_spilled *find(struct fw_columns *columns, const void *data)
 	return NULL;
 }
 
-/*
- * Blocks are reserved before they are mapped: a full disk is an error here, not a signal at the
- * first write.
- */
-static bool reserve(struct fw_columns *columns, int fd, size_t bytes)
-{
-	int result;
-
-	do
-		result = posix_fallocate(fd, 0, (off_t)bytes);
-	while (result == EINTR);
-	if (result)
-		columns->error = result;
-	return !result;
-}
-
 static void *grow_spilled(struct fw_columns *columns, struct fw_spilled *s, size_t bytes)
 {
 	void *data;
 
-	if (!reserve(columns, s->fd, bytes))
+	if (!fw_spill_reserve(s->fd, bytes)) {
+		columns->error = errno;
 		return NULL;
+	}
 	data = mremap(s->data, s->bytes, bytes, MREMAP_MAYMOVE);
 	if (data == MAP_FAILED) {
 		columns->error = errno;
@@ -78,30 +36,39 @@ static void *grow_spilled(struct fw_columns *columns, struct fw_spilled *s, size
 	return data;
 }
 
+/* A file with its mapping at the end of the list; NULL with errno set. */
+static void *map_new(struct fw_columns *columns, size_t bytes)
+{
+	struct fw_spilled *s = fw_vec_push(&columns->spilled);
+	void *data = MAP_FAILED;
+	int error, fd;
+
+	if (!s)
+		return NULL;
+	fd = fw_spill_open();
+	if (fd >= 0 && fw_spill_reserve(fd, bytes))
+		data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (data != MAP_FAILED) {
+		*s = (struct fw_spilled){ data, bytes, fd };
+		return data;
+	}
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	columns->spilled.len--;
+	errno = error;
+	return NULL;
+}
+
 /* Moves a column from memory to a file. */
 static void *spill(struct fw_columns *columns, void *old, size_t old_bytes, size_t bytes)
 {
-	struct fw_spilled *s;
-	void *data = MAP_FAILED;
-	int fd = open_unnamed();
+	void *data = map_new(columns, bytes);
 
-	if (fd < 0) {
+	if (!data) {
 		columns->error = errno;
 		return NULL;
 	}
-	s = fw_vec_push(&columns->spilled);
-	if (!s)
-		columns->error = ENOMEM;
-	else if (reserve(columns, fd, bytes))
-		data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (data == MAP_FAILED) {
-		if (!columns->error)
-			columns->error = errno;
-		columns->spilled.len -= s != NULL;
-		close(fd);
-		return NULL;
-	}
-	*s = (struct fw_spilled){ data, bytes, fd };
 	if (old)
 		memcpy(data, old, old_bytes);
 	free(old);

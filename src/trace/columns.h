@@ -34,7 +34,4 @@ void *fw_columns_resize(struct fw_columns *columns, void *data, size_t old_bytes
 
 void fw_columns_free(struct fw_columns *columns, void *data, size_t bytes);
 
-/* The folder that columns spill to: TMPDIR, else /var/tmp, which is on a disk where /tmp is not. */
-const char *fw_columns_folder(void);
-
 #endif

@@ -1,5 +1,7 @@
 #include "trace/trace.h"
 
+#include "base/spill.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,7 +161,7 @@ fw_status fw_trace_fail_growth(const struct fw_trace *trace, struct fw_error *er
 	return fw_fail(err, FW_ERR_IO,
 		       "the trace is over the memory limit of %llu bytes and cannot be moved to a "
 		       "file in %s: %s (TMPDIR names another folder)",
-		       (unsigned long long)trace->columns.limit, fw_columns_folder(),
+		       (unsigned long long)trace->columns.limit, fw_spill_folder(),
 		       strerror(error));
 }
 

@@ -137,7 +137,7 @@ fw_status fw_trace_create(struct fw_trace **trace, struct fw_error *err);
 void fw_trace_destroy(struct fw_trace *trace);
 
 /*
- * From here on, columns past so many bytes of memory go to temporary files (fw_columns_folder());
+ * From here on, columns past so many bytes of memory go to temporary files (base/spill.h);
  * 0: no limit. For a trace without rows.
  */
 void fw_trace_limit_memory(struct fw_trace *trace, uint64_t bytes);

@@ -47,6 +47,25 @@ static void arena_aligns_and_zeroes(void **state)
 	assert_int_equal(arena.bytes, 0);
 }
 
+static void arena_moves_large_blocks_to_files(void **state)
+{
+	struct fw_arena arena = { .spill_after = 4 << 20 };
+	unsigned char *blocks[8];
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		blocks[i] = fw_arena_alloc(&arena, 2 << 20);
+		assert_non_null(blocks[i]);
+		for (size_t at = 0; at < 2 << 20; at += 4096)
+			assert_int_equal(blocks[i][at], 0);
+		memset(blocks[i], (int)i, 2 << 20);
+	}
+	assert_true(arena.bytes <= 4 << 20);
+	assert_int_equal(blocks[7][(2 << 20) - 1], 7);
+	assert_int_equal(blocks[3][0], 3);
+	fw_arena_release(&arena);
+}
+
 static void map_keeps_every_key(void **state)
 {
 	struct fw_map map = { 0 };
@@ -141,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(error_is_filled_and_cut),
 		cmocka_unit_test(arena_aligns_and_zeroes),
+		cmocka_unit_test(arena_moves_large_blocks_to_files),
 		cmocka_unit_test(map_keeps_every_key),
 		cmocka_unit_test(json_is_valid_whatever_the_bytes),
 		cmocka_unit_test(utf8_refuses_what_rfc3629_refuses),
