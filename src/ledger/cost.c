@@ -249,26 +249,41 @@ static bool stretch_all(struct job *job)
 	return ok;
 }
 
-/* The calls' own copies of a class, and all that the ledger prefers to it, inside the window. */
-static bool collect(const struct job *job, enum fw_class class_id, struct fw_intervals *own,
-		    struct fw_intervals *stronger)
+static bool add_in_window(const struct job *job, uint32_t op, struct fw_intervals *set)
 {
-	const struct fw_trace *t = job->ledger->trace;
+	const struct fw_trace_ops *ops = &job->ledger->trace->ops;
 	const struct fw_window *w = &job->device->window;
 
+	return fw_intervals_add(set, larger(ops->start_ns[op], w->start_ns),
+				smaller(ops->end_ns[op], w->end_ns));
+}
+
+/* The calls' own copies of a class. */
+static bool collect_own(const struct job *job, enum fw_class class_id, struct fw_intervals *own)
+{
 	for (size_t i = 0; i < job->device->op_count; i++) {
 		uint32_t op = job->device->ops[i];
-		int64_t start = larger(t->ops.start_ns[op], w->start_ns);
-		int64_t end = smaller(t->ops.end_ns[op], w->end_ns);
 		struct entry *e;
 
-		if (t->ops.owner[op] < class_id && !fw_intervals_add(stronger, start, end))
-			return false;
-		if (t->ops.owner[op] == class_id && is_own_copy(job, op, &e) &&
-		    !fw_intervals_add(own, start, end))
+		if (job->ledger->trace->ops.owner[op] == class_id && is_own_copy(job, op, &e) &&
+		    !add_in_window(job, op, own))
 			return false;
 	}
 	fw_intervals_merge(own);
+	return true;
+}
+
+/* All that the ledger prefers to a class. */
+static bool collect_stronger(const struct job *job, enum fw_class class_id,
+			     struct fw_intervals *stronger)
+{
+	for (size_t i = 0; i < job->device->op_count; i++) {
+		uint32_t op = job->device->ops[i];
+
+		if (job->ledger->trace->ops.owner[op] < class_id &&
+		    !add_in_window(job, op, stronger))
+			return false;
+	}
 	fw_intervals_merge(stronger);
 	return true;
 }
@@ -276,9 +291,11 @@ static bool collect(const struct job *job, enum fw_class class_id, struct fw_int
 static bool expose_class(struct job *job, enum fw_class class_id)
 {
 	struct fw_intervals own = { 0 }, stronger = { 0 };
-	bool ok = collect(job, class_id, &own, &stronger) &&
-		  fw_intervals_subtract(&job->exposed, &own, &stronger);
+	bool ok = collect_own(job, class_id, &own);
 
+	if (ok && own.len)
+		ok = collect_stronger(job, class_id, &stronger) &&
+		     fw_intervals_subtract(&job->exposed, &own, &stronger);
 	fw_intervals_release(&own);
 	fw_intervals_release(&stronger);
 	return ok;
