@@ -5,16 +5,17 @@
 #include "binary/span.h"
 
 /* Values of the ELF format (System V ABI) and of CUDA's use of it (docs/format/cubin.md). */
-#define FW_ELF_MACHINE_CUDA 190
-#define FW_ELF_RELOCATABLE  1
-#define FW_ELF_EXECUTABLE   2
-#define FW_SECTION_PROGBITS 1
-#define FW_SECTION_SYMTAB   2
-#define FW_SECTION_NOBITS   8
-#define FW_SECTION_SYMNDX   18
-#define FW_SYMBOL_BYTES     24
-#define FW_SYMBOL_FUNC      2
-#define FW_SYMBOL_XINDEX    0xffff
+#define FW_ELF_MACHINE_CUDA   190
+#define FW_ELF_RELOCATABLE    1
+#define FW_ELF_EXECUTABLE     2
+#define FW_SECTION_PROGBITS   1
+#define FW_SECTION_SYMTAB     2
+#define FW_SECTION_NOBITS     8
+#define FW_SECTION_SYMNDX     18
+#define FW_SECTION_EXECUTABLE 4 /* a flag */
+#define FW_SYMBOL_BYTES       24
+#define FW_SYMBOL_FUNC        2
+#define FW_SYMBOL_XINDEX      0xffff
 
 /* A 64-bit little-endian ELF file whose section table lies inside it. Borrows the bytes. */
 struct fw_elf {

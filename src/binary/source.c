@@ -150,6 +150,9 @@ static fw_status scan_section(struct fw_source *source, const char *label, const
 	if (!fw_span_part(elf->file, section->offset, section->size, &bytes))
 		return FW_OK;
 	status = scan_fatbins(source, label, bytes, section->offset, err);
+	/* Programs that make fatbins have the first half of the header in their code. */
+	if (section->flags & FW_SECTION_EXECUTABLE)
+		source->problems.len = first_problem;
 	jobs = source->jobs.data;
 	if (first < source->jobs.len || first_problem < source->problems.len)
 		full = fw_arena_printf(&source->arena, "%s:%.200s", label, name ? name : "?");

@@ -203,6 +203,33 @@ static void every_section_of_a_host_file_is_searched(void **state)
 	free_bytes(&file);
 }
 
+/* As in NVIDIA's fatbinary: the header as an operand of an instruction, what follows is code. */
+static void a_header_in_code_is_no_damage(void **state)
+{
+	struct bytes data = { 0 };
+
+	(void)state;
+	put_fatbin(&data, UINT64_MAX);
+	for (uint64_t flags = 2; flags <= 6; flags += 4) {
+		struct elf elf;
+		struct bytes file;
+		unsigned char *copy;
+		struct fw_binary *binary;
+
+		elf_begin(&elf, 0, 0, 3, 62, 0);
+		put(&elf.file, data.data, data.size);
+		elf_header(&elf, ".x", 1, flags, 64, data.size, 0, 0);
+		file = elf_end(&elf);
+		binary = read_made(&file, &copy);
+		assert_int_equal(binary->image_count, 0);
+		/* Flag 4: the section is executable. */
+		assert_int_equal(binary->problem_count, flags & 4 ? 0 : 1);
+		close_made(binary, copy);
+		free_bytes(&file);
+	}
+	free_bytes(&data);
+}
+
 static void overlapping_sections_give_each_container_once(void **state)
 {
 	struct bytes inner = fatbin(80, 0), file;
@@ -379,6 +406,7 @@ int main(void)
 		cmocka_unit_test(many_bombs_are_refused_too),
 		cmocka_unit_test(unknown_kinds_are_counted_not_read),
 		cmocka_unit_test(every_section_of_a_host_file_is_searched),
+		cmocka_unit_test(a_header_in_code_is_no_damage),
 		cmocka_unit_test(overlapping_sections_give_each_container_once),
 		cmocka_unit_test(a_host_file_without_sections_is_searched_whole),
 		cmocka_unit_test(damage_does_not_stop_the_rest),
