@@ -1,6 +1,10 @@
 /* PTX text -> words (PTX ISA, chapter 4, syntax). */
 #include "binary/ptx_lex.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* Words are made of the last two. */
 enum class {
 	CLASS_OTHER,
@@ -109,37 +113,112 @@ struct fw_ptx_token fw_ptx_next(struct fw_ptx_lexer *lexer)
 	return token;
 }
 
+const char *fw_ptx_skip_scalar(const char *p, const char *end)
+{
+	while (p < end) {
+		enum class class = class_of[(unsigned char)*p];
+
+		if (class == CLASS_WORD || class == CLASS_END || class == CLASS_QUOTE ||
+		    class == CLASS_SLASH)
+			return p;
+		p++;
+		if (class == CLASS_PREFIX || class == CLASS_DIGIT) {
+			while (p < end && class_of[(unsigned char)*p] >= CLASS_WORD)
+				p++;
+		}
+	}
+	return p;
+}
+
+#ifdef __SSE2__
+
+static inline __m128i is_byte(__m128i v, char c)
+{
+	return _mm_cmpeq_epi8(v, _mm_set1_epi8(c));
+}
+
+static inline __m128i is_between(__m128i v, char low, char high)
+{
+	v = _mm_sub_epi8(v, _mm_set1_epi8(low));
+	return is_byte(_mm_subs_epu8(v, _mm_set1_epi8((char)(high - low))), 0);
+}
+
+/* Bit i of each mask: what byte i of the 16 is. The same classes as in class_of. */
+static inline void classify(const char *p, unsigned *words, unsigned *digits, unsigned *prefixes,
+			    unsigned *stops)
+{
+	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+	__m128i number = is_between(v, '0', '9');
+	__m128i word = _mm_or_si128(is_between(_mm_or_si128(v, _mm_set1_epi8(0x20)), 'a', 'z'),
+				    _mm_or_si128(is_byte(v, '_'), is_byte(v, '$')));
+	__m128i stop = _mm_or_si128(_mm_or_si128(is_byte(v, ';'), is_byte(v, '{')),
+				    _mm_or_si128(is_byte(v, '}'), is_byte(v, '"')));
+
+	stop = _mm_or_si128(stop, _mm_or_si128(is_byte(v, '/'), is_byte(v, 0)));
+	*digits = (unsigned)_mm_movemask_epi8(number);
+	*words = (unsigned)_mm_movemask_epi8(word) | *digits;
+	*prefixes = (unsigned)_mm_movemask_epi8(_mm_or_si128(is_byte(v, '%'), is_byte(v, '.')));
+	*stops = (unsigned)_mm_movemask_epi8(stop);
+}
+
+const char *fw_ptx_skip(const char *p, const char *end)
+{
+	unsigned carry = 0; /* the byte before was part of a word or a prefix */
+
+	while (end - p >= 16) {
+		unsigned words, digits, prefixes, stops, found;
+
+		classify(p, &words, &digits, &prefixes, &stops);
+		found = (words & ~digits & ~((words | prefixes) << 1 | carry)) | stops;
+		if (found)
+			return p + __builtin_ctz(found);
+		carry = (words | prefixes) >> 15 & 1;
+		p += 16;
+	}
+	/* The rest of a word or number that the last block began is no name. */
+	while (carry && p < end && class_of[(unsigned char)*p] >= CLASS_WORD)
+		p++;
+	return fw_ptx_skip_scalar(p, end);
+}
+
+#else
+
+const char *fw_ptx_skip(const char *p, const char *end)
+{
+	return fw_ptx_skip_scalar(p, end);
+}
+
+#endif
+
+/* Steps over a string, comment or lone slash. */
+static const char *skip_special(struct fw_ptx_lexer *lexer, const char *p)
+{
+	if (*p == '"')
+		return string_end(lexer, p + 1);
+	lexer->at = p;
+	skip_blanks(lexer);
+	return lexer->at > p ? lexer->at : p + 1;
+}
+
 struct fw_ptx_token fw_ptx_next_name(struct fw_ptx_lexer *lexer)
 {
 	struct fw_ptx_token token = { FW_PTX_END, lexer->end, 0 };
-	const char *p = lexer->at;
+	const char *p = fw_ptx_skip(lexer->at, lexer->end);
 
-	while (p < lexer->end && token.kind == FW_PTX_END) {
-		switch (class_of[(unsigned char)*p]) {
-		case CLASS_PREFIX:
-		case CLASS_DIGIT: p = word_end(lexer, p + 1); break;
-		case CLASS_WORD:
-			token = (struct fw_ptx_token){ FW_PTX_NAME, p, 0 };
-			p = word_end(lexer, p + 1);
-			token.len = (size_t)(p - token.text);
-			break;
-		case CLASS_END:
-			/* The text ends at NUL, and stays there. */
-			if (!*p) {
-				lexer->end = p;
-				break;
-			}
-			token = (struct fw_ptx_token){ FW_PTX_MARK, p++, 1 };
-			break;
-		case CLASS_QUOTE: p = string_end(lexer, p + 1); break;
-		case CLASS_SLASH:
-			lexer->at = p;
-			skip_blanks(lexer);
-			p = lexer->at > p ? lexer->at : p + 1;
-			break;
-		default: p++; break;
-		}
+	while (p < lexer->end && (*p == '"' || *p == '/'))
+		p = fw_ptx_skip(skip_special(lexer, p), lexer->end);
+	lexer->at = p;
+	/* The text ends at NUL, and stays there. */
+	if (p >= lexer->end || !*p)
+		return token;
+	token.text = p;
+	token.kind = FW_PTX_MARK;
+	p++;
+	if (class_of[(unsigned char)*token.text] == CLASS_WORD) {
+		token.kind = FW_PTX_NAME;
+		p = word_end(lexer, p);
 	}
+	token.len = (size_t)(p - token.text);
 	lexer->at = p;
 	return token;
 }

@@ -33,6 +33,13 @@ struct fw_ptx_token fw_ptx_next(struct fw_ptx_lexer *lexer);
  */
 struct fw_ptx_token fw_ptx_next_name(struct fw_ptx_lexer *lexer);
 
+/*
+ * From between two words: the first byte of a name, or a byte that ends a statement or the text, or
+ * begins a string or a comment; end if there is none. By blocks where the processor can, and byte by byte.
+ */
+const char *fw_ptx_skip(const char *p, const char *end);
+const char *fw_ptx_skip_scalar(const char *p, const char *end);
+
 /* Steps over a single colon, as behind a label; false if something else comes. */
 bool fw_ptx_skip_colon(struct fw_ptx_lexer *lexer);
 

@@ -4,6 +4,8 @@
  */
 #include "binary_case.h"
 
+#include "binary/ptx_lex.h"
+
 #define HEAD ".version 9.0\n.target sm_80\n.address_size 64\n"
 
 static struct fw_binary *read_text(const char *text, unsigned char **copy)
@@ -249,6 +251,37 @@ static void dense_call_graphs_end(void **state)
 	free_bytes(&b);
 }
 
+/* Every text of the bytes that matter, at every length around the size of a block. */
+static void blocks_and_bytes_skip_alike(void **state)
+{
+	static const char alphabet[] = "%.;{}\"/abzAZ09_$ ,[]@`\n\x80\xff";
+	uint64_t random = 88172645463325252u;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		char text[64];
+		size_t len = (size_t)i % sizeof(text);
+		unsigned char *copy = malloc(len ? len : 1);
+		const char *p = (const char *)copy;
+
+		assert_non_null(copy);
+		for (size_t k = 0; k < len; k++) {
+			/* xorshift64 (Marsaglia 2003) */
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			/* Mostly what is skipped, so that whole blocks are. */
+			text[k] = random % 8 ? "%.09 ,[]"[random >> 32 & 7]
+					     : alphabet[(random >> 32) % sizeof(alphabet)];
+		}
+		memcpy(copy, text, len);
+		if (fw_ptx_skip(p, p + len) != fw_ptx_skip_scalar(p, p + len))
+			fail_msg("'%.*s': %td, %td", (int)len, text, fw_ptx_skip(p, p + len) - p,
+				 fw_ptx_skip_scalar(p, p + len) - p);
+		free(copy);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +293,7 @@ int main(void)
 		cmocka_unit_test(calls_that_leave_the_text_make_it_unknown),
 		cmocka_unit_test(damaged_text_is_refused),
 		cmocka_unit_test(dense_call_graphs_end),
+		cmocka_unit_test(blocks_and_bytes_skip_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
