@@ -2,6 +2,7 @@
 #include "ledger/build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The columns that the ledger keeps: one entry a row of the trace. */
 static bool allocate_columns(struct fw_build *b)
@@ -23,17 +24,40 @@ static bool allocate_columns(struct fw_build *b)
 	       b->is_pageable;
 }
 
+/* Past the memory limit what is kept moves to the arena, whose large blocks lie in files. */
+static bool goes_to_file(const struct fw_arena *arena, size_t bytes)
+{
+	return arena->spill_after && arena->bytes + bytes > arena->spill_after;
+}
+
+static void *move_to_arena(struct fw_arena *arena, const struct fw_vec *vec)
+{
+	void *copy = fw_arena_array(arena, vec->len + 1, vec->size);
+
+	if (copy && vec->len)
+		memcpy(copy, vec->data, vec->len * vec->size);
+	return copy;
+}
+
 void *fw_keep(struct fw_build *b, struct fw_vec *vec)
 {
-	void **slot = fw_vec_push(&b->ledger->private->kept);
-	void *shrunk;
+	struct fw_arena *arena = &b->ledger->private->arena;
+	void **slot = NULL, *shrunk;
 
+	if (goes_to_file(arena, vec->len * vec->size)) {
+		shrunk = move_to_arena(arena, vec);
+		if (shrunk)
+			fw_vec_release(vec);
+		return shrunk;
+	}
+	slot = fw_vec_push(&b->ledger->private->kept);
 	if (!slot)
 		return NULL;
 	shrunk = realloc(vec->data, (vec->len + 1) * vec->size);
 	if (!shrunk)
 		return NULL;
 	*slot = shrunk;
+	arena->bytes += vec->len * vec->size;
 	vec->data = NULL;
 	vec->len = vec->cap = 0;
 	return shrunk;
