@@ -12,9 +12,12 @@
 void fw_places_add(struct fw_places *places, uint32_t name, int64_t ns)
 {
 	bool inserted;
-	uint64_t *at = fw_map_at(&places->index, name, 0, &inserted);
+	uint64_t *at;
 	struct fw_place *place;
 
+	if (!ns) /* no evidence; and who finds no time in all need not release anything */
+		return;
+	at = fw_map_at(&places->index, name, 0, &inserted);
 	if (at && inserted) {
 		place = fw_vec_push(&places->list);
 		if (place) {
