@@ -130,22 +130,39 @@ static fw_status next_byte(struct fw_kineto *k, char *byte, struct fw_error *err
 	}
 }
 
-/* True if the array of events ends at p and what Kineto writes behind it follows. */
-static bool events_end(const char *p, const char *end)
+/* Keys that stand beside the events, never inside of one. */
+static bool is_header_key(const struct fw_lex_text *key)
 {
-	struct fw_lex lex = { .p = p + 1, .end = end };
+	static const char *const keys[] = { "traceName",           "displayTimeUnit",
+					    "baseTimeNanoseconds", "distributedInfo",
+					    "schemaVersion",       "deviceProperties",
+					    "record_shapes",       "with_stack",
+					    "profile_memory",      "otherData" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (key->len == strlen(keys[i]) && !memcmp(key->p, keys[i], key->len))
+			return true;
+	return false;
+}
+
+/*
+ * True if the array of events ends at the bracket p: behind it, and the brace of what the array is in,
+ * the file ends; or a key follows that Kineto writes there. Inside of events brackets have braces
+ * behind them too.
+ */
+static bool events_end(const struct fw_kineto *k, const char *p)
+{
+	struct fw_lex lex = { .p = p + 1, .end = k->buffer + k->len };
 	struct fw_lex_text key;
 	char c = fw_lex_peek(&lex);
 
-	if (c == '}')
-		return true;
-	return c == ',' && fw_lex_key(&lex, false, &key) && key.len >= 9 &&
-	       (!memcmp(key.p, "traceName", 9) || !memcmp(key.p, "displayTimeUnit", 9) ||
-		!memcmp(key.p, "baseTimeNanoseconds", 9) || !memcmp(key.p, "distributedInfo", 9));
+	if (k->is_bare || c == '}')
+		return k->at_end && fw_lex_skip_space(lex.p + (c == '}')) >= lex.end;
+	return c == ',' && fw_lex_key(&lex, false, &key) && is_header_key(&key);
 }
 
-/* Looks at a place in the window that starts and ends as told. */
-typedef bool (*place_test)(const char *start, const char *p, const char *end);
+/* Looks at a place in the window. */
+typedef bool (*place_test)(const struct fw_kineto *k, const char *p);
 
 /* The last byte before p that is no white space; 0: none in the window. */
 static char byte_before(const char *start, const char *p)
@@ -158,17 +175,18 @@ static char byte_before(const char *start, const char *p)
 /* The first place in the window from `from` on that `is_it` accepts, or the window's end. */
 static size_t find(const struct fw_kineto *k, size_t from, place_test is_it)
 {
-	while (from < k->len && !is_it(k->buffer, k->buffer + from, k->buffer + k->len))
+	while (from < k->len && !is_it(k, k->buffer + from))
 		from++;
 	return from;
 }
 
 /* True where an event starts or the events end. */
-static bool is_record_edge(const char *start, const char *p, const char *end)
+static bool is_record_edge(const struct fw_kineto *k, const char *p)
 {
 	if (*p == '{')
-		return strchr(",[}", byte_before(start, p)) && fw_event_starts(p, end);
-	return *p == ']' && events_end(p, end);
+		return strchr(",[}", byte_before(k->buffer, p)) &&
+		       fw_event_starts(p, k->buffer + k->len);
+	return *p == ']' && events_end(k, p);
 }
 
 /*
@@ -202,6 +220,14 @@ static fw_status seek(struct fw_kineto *k, size_t from, place_test is_it, bool *
 	}
 }
 
+/* True at the end of an array behind which nothing else starts. */
+static bool is_last_bracket(const struct fw_kineto *k)
+{
+	const char *p = k->buffer + k->at;
+
+	return *p == ']' && *fw_lex_skip_space(p + 1) != ',';
+}
+
 /*
  * Skips the record at the cursor, of which `seen` bytes were looked at. The search goes over those
  * again, since another record may start among them, unless hostile text makes that too dear.
@@ -212,11 +238,13 @@ static fw_status skip_damage(struct fw_kineto *k, size_t seen, bool is_cut, stru
 	bool found;
 	fw_status status;
 
+	k->is_shaken = true;
 	k->reread_bytes += seen;
 	if (!is_too_dear(k))
 		seen = 0;
 	status = seek(k, seen ? seen : 1, is_record_edge, &found, err);
-	if (is_cut && !found)
+	/* Brackets and braces before the end of a sound record that is cut are the record's own. */
+	if (is_cut && (!found || is_last_bracket(k)))
 		note_end(k, offset);
 	else
 		fw_kineto_flaw(k, &k->trace->integrity.bad_records, offset);
@@ -288,9 +316,33 @@ static void step_over_comma(struct fw_kineto *k)
 		k->at = position_of(k, fw_lex_skip_space(p + 1));
 }
 
+/*
+ * At a bracket between events. After damage reading may go on inside of a record, whose brackets are
+ * not the array's: what stands behind tells.
+ */
+static fw_status end_events(struct fw_kineto *k, bool *is_end, struct fw_error *err)
+{
+	bool grew = true;
+
+	while (k->is_shaken && k->len - k->at < SEAM_BYTES && grew) {
+		fw_status status = refill(k, &grew, err);
+
+		if (status)
+			return status;
+	}
+	*is_end = !k->is_shaken || events_end(k, k->buffer + k->at);
+	if (!*is_end)
+		return skip_damage(k, 0, false, err);
+	k->at++;
+	return FW_OK;
+}
+
 /* The array of events, behind its bracket. */
 static fw_status read_events(struct fw_kineto *k, struct fw_error *err)
 {
+	bool is_end = false;
+
+	k->is_shaken = false;
 	for (;;) {
 		char c;
 		fw_status status;
@@ -303,17 +355,15 @@ static fw_status read_events(struct fw_kineto *k, struct fw_error *err)
 			note_end(k, here(k));
 			return FW_OK;
 		}
-		if (c == ']') {
-			k->at++;
-			return FW_OK;
-		}
-		if (c == ',')
+		if (c == ']')
+			status = end_events(k, &is_end, err);
+		else if (c == ',')
 			k->at++;
 		else if (c == '{')
 			status = read_event(k, err);
 		else
 			status = skip_damage(k, 0, false, err);
-		if (status)
+		if (status || is_end)
 			return status;
 		if (k->is_out_of_memory)
 			return fail_growth(k, err);
@@ -325,12 +375,11 @@ static bool is_events_key(const struct fw_lex_text *key)
 	return key->len == 11 && !memcmp(key->p, "traceEvents", 11);
 }
 
-static bool is_events_array(const char *start, const char *p, const char *end)
+static bool is_events_array(const struct fw_kineto *k, const char *p)
 {
-	struct fw_lex lex = { .p = p, .end = end };
+	struct fw_lex lex = { .p = p, .end = k->buffer + k->len };
 	struct fw_lex_text key;
 
-	(void)start;
 	return *p == '"' && fw_lex_key(&lex, true, &key) && is_events_key(&key) &&
 	       fw_lex_peek(&lex) == '[';
 }
@@ -451,7 +500,7 @@ static fw_status read_text(struct fw_kineto *k, struct fw_error *err)
 	k->at++;
 	if (c == '{')
 		return read_document(k, err);
-	k->has_seen_events = true;
+	k->has_seen_events = k->is_bare = true;
 	return read_events(k, err);
 }
 

@@ -172,6 +172,30 @@ static void a_broken_record_is_skipped_and_the_next_is_read(void **state)
 	       bad_records, 1);
 }
 
+/* A kernel as files have it whose last argument is a list. */
+#define LISTED(n, dur)                                                                             \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" n "1,"       \
+	"\"dur\":" dur ",\"args\":{\"device\":0,\"stream\":7,\"block\":[64,1,1]}}"
+
+static void brackets_in_a_broken_record_are_not_the_end_of_the_events(void **state)
+{
+	(void)state;
+	/* Behind the damage a bracket has a brace behind it, as the array of events has. */
+	EXPECT(HEAD LISTED("1", "4") "," LISTED("2", "") "," LISTED("3", "4") TAIL, 2, bad_records,
+	       1);
+	EXPECT("[" LISTED("1", "4") "," LISTED("2", "") "," LISTED("3", "4") "]", 2, bad_records,
+	       1);
+	EXPECT(HEAD LISTED("2", "") "," LISTED("3", "4") "]\n}\n", 1, bad_records, 1);
+	/* One before an object that looks like an event: the list's end is not that of the events. */
+	EXPECT(HEAD "{\"ph\":\"X\",\"ts\":,\"args\":{\"in\":[{\"id\":3}]}}," LISTED("3", "4") TAIL,
+	       1, bad_records, 2);
+	/* A sound record that the file's end cuts behind such a bracket is cut, not broken. */
+	EXPECT(HEAD LISTED("1", "4") ",{\"ph\":\"X\",\"ts\":4,\"args\":{\"in\":[1,2]}", 1,
+	       truncated, 1);
+	EXPECT("[" LISTED("1", "4") ",{\"ph\":\"X\",\"ts\":4,\"args\":{\"in\":[1,2]", 1, truncated,
+	       1);
+}
+
 static void damage_behind_the_events_ends_the_reading(void **state)
 {
 	(void)state;
@@ -495,6 +519,7 @@ int main(void)
 		cmocka_unit_test(a_file_cut_anywhere_keeps_the_whole_events),
 		cmocka_unit_test(names_are_mended_and_their_records_kept),
 		cmocka_unit_test(a_broken_record_is_skipped_and_the_next_is_read),
+		cmocka_unit_test(brackets_in_a_broken_record_are_not_the_end_of_the_events),
 		cmocka_unit_test(damage_behind_the_events_ends_the_reading),
 		cmocka_unit_test(a_damaged_header_does_not_hide_the_events),
 		cmocka_unit_test(records_without_usable_times_are_dropped),
