@@ -202,6 +202,7 @@ static void read_phase(struct fw_lex *lex, struct fw_event *e)
 	struct fw_lex_text text;
 
 	read_word(lex, &text);
+	fw_lex_unescape(lex, &text);
 	e->phase = text.len == 1 ? *text.p : '?';
 }
 
@@ -210,6 +211,7 @@ static void read_category(struct fw_lex *lex, struct fw_event *e)
 	struct fw_lex_text text;
 
 	read_word(lex, &text);
+	fw_lex_unescape(lex, &text);
 	e->category = category_of(&text);
 }
 

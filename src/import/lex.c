@@ -1,5 +1,7 @@
 #include "import/lex.h"
 
+#include <string.h>
+
 /* Bytes that end a number or a word. */
 static const bool ends_scalar[256] = {
 	['\0'] = true, ['\t'] = true, ['\n'] = true, ['\r'] = true, [' '] = true, [','] = true,
@@ -276,6 +278,49 @@ void fw_lex_skip(struct fw_lex *lex)
 	fw_lex_value(lex, &ignored);
 }
 
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The printable ASCII character of the escape at p, behind the backslash; *p moves on. 0: another. */
+static char plain_escape(const char **p, const char *end)
+{
+	int high, low;
+
+	if (*p < end && strchr("\"\\/", **p))
+		return *(*p)++;
+	if (end - *p < 5 || memcmp(*p, "u00", 3) != 0)
+		return 0;
+	high = hex_digit((*p)[3]);
+	low = hex_digit((*p)[4]);
+	*p += 5;
+	return high >= 2 && high < 8 && low >= 0 ? (char)(high << 4 | low) : 0;
+}
+
+void fw_lex_unescape(struct fw_lex *lex, struct fw_lex_text *text)
+{
+	const char *p = text->p, *end = p + text->len;
+	size_t n = 0;
+
+	if (text->flags != (FW_TEXT_QUOTED | FW_TEXT_ESCAPED))
+		return;
+	while (p < end) {
+		char c = *p++;
+
+		if (c == '\\')
+			c = plain_escape(&p, end);
+		if (!c || n == sizeof(lex->word))
+			return;
+		lex->word[n++] = c;
+	}
+	*text = (struct fw_lex_text){ lex->word, n, FW_TEXT_QUOTED };
+}
+
 /* Before a key or element: the comma between two, or the end of the container. */
 static bool next_item(struct fw_lex *lex, bool is_first, char close)
 {
@@ -299,6 +344,8 @@ bool fw_lex_key(struct fw_lex *lex, bool is_first, struct fw_lex_text *key)
 		return false;
 	}
 	read_string(lex, KEY, key);
+	if (key->flags & FW_TEXT_ESCAPED)
+		fw_lex_unescape(lex, key);
 	if (*lex->p != ':' || !fw_lex_ok(lex))
 		return fw_lex_expect(lex, ':');
 	lex->p++;

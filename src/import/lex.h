@@ -29,6 +29,7 @@ struct fw_lex {
 	bool is_final;           /* the text ends with the file: what is cut stays cut */
 	bool is_careful;         /* no short cuts: they cost double where they do not succeed */
 	size_t wasted;           /* bytes looked at by short cuts that did not succeed */
+	char word[48];           /* the last key or word that had escapes, without them */
 };
 
 /* A string without its quotes, or the bytes of a number, true, null, NaN, ...; points into the text. */
@@ -82,6 +83,13 @@ static inline char fw_lex_peek(struct fw_lex *lex)
 
 /* Steps over white space and the byte c; false, with the state set, if something else is there. */
 bool fw_lex_expect(struct fw_lex *lex, char c);
+
+/*
+ * Takes the escapes out of a word that the reader knows, such as a key: some tools write them where
+ * none is needed. The text then lies in the cursor, until the next. Longer ones, and what is not ASCII,
+ * are no such words and stay.
+ */
+void fw_lex_unescape(struct fw_lex *lex, struct fw_lex_text *text);
 
 /* A key with its colon; false at the end of the object, whose brace is stepped over, or on failure. */
 bool fw_lex_key(struct fw_lex *lex, bool is_first, struct fw_lex_text *key);

@@ -196,6 +196,24 @@ static void brackets_in_a_broken_record_are_not_the_end_of_the_events(void **sta
 	       1);
 }
 
+static void words_may_be_written_with_escapes(void **state)
+{
+	struct fw_trace *t = read_text(
+		"{\"trace\\u0045vents\":[{\"\\u0070h\":\"\\u0058\",\"cat\":\"k\\u0065rnel\","
+		"\"name\":"
+		"\"k\",\"pid\":0,\"tid\":7,\"t\\u0073\":8,\"\\u0064ur\":1,\"args\":{"
+		"\"\\u0064evice\":2,"
+		"\"correlatio\\u006e\":5}}" TAIL);
+
+	(void)state;
+	assert_int_equal(t->ops.len, 1);
+	assert_int_equal(t->ops.end_ns[0] - t->ops.start_ns[0], 1000);
+	assert_int_equal(t->ops.corr[0], 5);
+	assert_int_equal(t->devices.id[0], 2);
+	assert_int_equal(count_flaws(t), 0);
+	fw_trace_destroy(t);
+}
+
 static void damage_behind_the_events_ends_the_reading(void **state)
 {
 	(void)state;
@@ -520,6 +538,7 @@ int main(void)
 		cmocka_unit_test(names_are_mended_and_their_records_kept),
 		cmocka_unit_test(a_broken_record_is_skipped_and_the_next_is_read),
 		cmocka_unit_test(brackets_in_a_broken_record_are_not_the_end_of_the_events),
+		cmocka_unit_test(words_may_be_written_with_escapes),
 		cmocka_unit_test(damage_behind_the_events_ends_the_reading),
 		cmocka_unit_test(a_damaged_header_does_not_hide_the_events),
 		cmocka_unit_test(records_without_usable_times_are_dropped),
