@@ -457,7 +457,8 @@ fw_status fw_cubin_read(struct fw_reader *reader, struct fw_image *image, struct
 		return fw_fail(err, FW_ERR_FORMAT, "cubin for sm_%d in an entry for sm_%d", cc,
 			       image->target.cc);
 	image->target.cc = cc;
-	if (cubin.elf.abi_version < ABI_8 && cubin.elf.flags & 0x800)
+	/* Before 9.0, where there is no 'a', CUDA 8 to 10 set the same bit for another reason. */
+	if (cubin.elf.abi_version < ABI_8 && cc >= 90 && cubin.elf.flags & 0x800)
 		image->target.suffix = 'a';
 	image->abi = (int)cubin.elf.abi_version;
 	image->is_relocatable = cubin.elf.type == FW_ELF_RELOCATABLE;

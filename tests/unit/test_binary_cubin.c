@@ -61,6 +61,24 @@ static void abi_7_marks_chip_specific_code_in_the_flags(void **state)
 	free_bytes(&file);
 }
 
+/* CUDA 8 and 9 wrote e_flags 0x003c0d3c for plain sm_60: there is no sm_60a. */
+static void abi_7_has_no_chip_specific_code_before_9_0(void **state)
+{
+	const struct made_kernel made = { "k", 0, 0, NULL, 0 };
+	struct bytes file = make_cubin(0x33, 7, EXECUTABLE, 0x003c0d3c, &made, NULL);
+	unsigned char *copy;
+	struct fw_binary *binary = read_made(&file, &copy);
+	char text[FW_TARGET_TEXT];
+	enum fw_load load;
+
+	(void)state;
+	assert_string_equal(fw_target_text(binary->kernels[0].target, text), "60");
+	fw_binary_choose(binary, 61, &load);
+	assert_int_equal(load, FW_LOAD_CUBIN);
+	close_made(binary, copy);
+	free_bytes(&file);
+}
+
 /* A linked indirect caller of NCCL: 40 in the header, 96 in the record. */
 static void the_record_of_registers_wins(void **state)
 {
@@ -320,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(abi_7_keeps_registers_and_barriers_in_the_section_header),
 		cmocka_unit_test(abi_7_marks_chip_specific_code_in_the_flags),
+		cmocka_unit_test(abi_7_has_no_chip_specific_code_before_9_0),
 		cmocka_unit_test(the_record_of_registers_wins),
 		cmocka_unit_test(the_drivers_kilobyte_is_taken_off_linked_code_from_9_0_on),
 		cmocka_unit_test(records_of_every_form_are_read),
