@@ -52,6 +52,15 @@ static int read_number(struct fw_ptx_module *module)
 	return fw_ptx_number(&token, &value) && value <= INT32_MAX ? (int)value : FW_UNKNOWN;
 }
 
+/* `.pragma "a", "b";` stands between directives; its semicolon does not end the declaration. */
+static void skip_pragma(struct fw_ptx_module *module)
+{
+	struct fw_ptx_token token = fw_ptx_next(&module->lexer);
+
+	while (token.kind == FW_PTX_STRING || fw_ptx_is_mark(&token, ','))
+		token = fw_ptx_next(&module->lexer);
+}
+
 /* One word between a kernel's parameters and its body. */
 static void read_performance_directive(struct fw_ptx_module *module, struct fw_kernel *kernel,
 				       const struct fw_ptx_token *token)
@@ -72,6 +81,8 @@ static void read_performance_directive(struct fw_ptx_module *module, struct fw_k
 		kernel->has_explicit_cluster = true;
 	else if (fw_ptx_is(token, ".blocksareclusters"))
 		kernel->blocks_are_clusters = true;
+	else if (fw_ptx_is(token, ".pragma"))
+		skip_pragma(module);
 }
 
 static void skip_parentheses(struct fw_ptx_module *module)

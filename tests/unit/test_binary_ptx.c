@@ -132,12 +132,14 @@ static void launch_bounds_are_read(void **state)
 		".maxnreg 40\n.maxclusterrank 4\n{ ret; }\n"
 		".entry b()\n.reqntid 010, 2, 1 .reqnctapercluster 2, 1, 1 .explicitcluster\n"
 		".blocksareclusters { ret; }\n"
+		".entry c() .pragma \"nounroll\", \"x{y\"; .maxntid 96\n{ ret; }\n"
 		".entry declared_only();\n",
 		&copy);
 	const struct fw_kernel *k = find(binary, "a");
 
 	(void)state;
-	assert_int_equal(binary->kernel_count, 2);
+	assert_int_equal(binary->kernel_count, 3);
+	assert_int_equal(find(binary, "c")->max_threads[0], 96);
 	assert_int_equal(binary->images[0].ptx_version, 82);
 	assert_int_equal(k->target.cc, 90);
 	assert_int_equal(k->target.suffix, 'a');
