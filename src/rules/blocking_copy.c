@@ -210,11 +210,9 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	struct fw_finding *f;
 	int64_t cost;
 
-	if (ledger->trace->blind_spots & (1u << FW_BLIND_NO_CALLS)) {
-		fw_findings_unable(findings, &fw_rule_blocking_copy, "CUDA calls",
-				   fw_blind_spot_remedy(FW_BLIND_NO_CALLS));
+	if (fw_rule_lacks(ledger, findings, &fw_rule_blocking_copy, FW_BLIND_NO_CALLS,
+			  "CUDA calls"))
 		return;
-	}
 	host = fw_host_of(ledger, findings);
 	if (!host)
 		return;

@@ -49,6 +49,13 @@ static int dearest_first(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
+void fw_call_groups_sort(struct fw_call_groups *groups)
+{
+	if (groups->list.len)
+		qsort(groups->list.data, groups->list.len, sizeof(struct fw_call_group),
+		      dearest_first);
+}
+
 int64_t fw_call_groups_rank(struct fw_call_groups *groups, const struct fw_ledger *ledger,
 			    const struct fw_device_ledger *device)
 {
@@ -57,8 +64,7 @@ int64_t fw_call_groups_rank(struct fw_call_groups *groups, const struct fw_ledge
 	for (size_t i = 0; i < groups->list.len; i++)
 		list[i].cost_ns = fw_cost_of_calls(ledger, device, list[i].calls.data,
 						   list[i].calls.len, NULL);
-	if (groups->list.len)
-		qsort(list, groups->list.len, sizeof(*list), dearest_first);
+	fw_call_groups_sort(groups);
 	return fw_cost_of_calls(ledger, device, groups->calls.data, groups->calls.len, NULL);
 }
 

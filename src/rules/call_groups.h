@@ -11,7 +11,7 @@ struct fw_call_group {
 	int64_t host_ns;     /* summed time of the calls */
 	int64_t bytes;       /* of copies; -1: unknown for one of them */
 	int64_t gpu_ns;      /* summed time of the copies on the GPU */
-	int64_t cost_ns;     /* set by fw_call_groups_rank */
+	int64_t cost_ns;     /* set by fw_call_groups_rank, or by the rule */
 	struct fw_vec calls; /* uint32_t */
 };
 
@@ -32,6 +32,9 @@ struct fw_call_groups {
 struct fw_call_group *fw_call_groups_at(struct fw_call_groups *groups, uint32_t name,
 					uint32_t place);
 void fw_call_groups_add(struct fw_call_groups *groups, struct fw_call_group *group, uint32_t call);
+
+/* Puts the dearest first, by cost_ns as it stands. */
+void fw_call_groups_sort(struct fw_call_groups *groups);
 
 /* Works out what each group cost and puts the dearest first; the cost of all calls together. */
 int64_t fw_call_groups_rank(struct fw_call_groups *groups, const struct fw_ledger *ledger,

@@ -133,11 +133,9 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	int64_t cost, at_most;
 	struct fw_finding *f;
 
-	if (ledger->trace->blind_spots & (1u << FW_BLIND_NO_CALLS)) {
-		fw_findings_unable(findings, &fw_rule_explicit_sync, "CUDA calls",
-				   fw_blind_spot_remedy(FW_BLIND_NO_CALLS));
+	if (fw_rule_lacks(ledger, findings, &fw_rule_explicit_sync, FW_BLIND_NO_CALLS,
+			  "CUDA calls"))
 		return;
-	}
 	host = fw_host_of(ledger, findings);
 	if (!host)
 		return;

@@ -34,13 +34,17 @@ const char *fw_finding_text(struct fw_findings *findings, const char *fmt, ...)
 
 const char *fw_ns_text(struct fw_findings *findings, int64_t ns)
 {
+	if (!ns)
+		return "0";
 	if (ns < 10 * 1000)
 		return fw_finding_text(findings, "%.2f us", (double)ns / 1e3);
 	if (ns < 1000 * 1000)
 		return fw_finding_text(findings, "%.0f us", (double)ns / 1e3);
 	if (ns < 10 * 1000 * 1000)
 		return fw_finding_text(findings, "%.2f ms", (double)ns / 1e6);
-	return fw_finding_text(findings, "%.1f ms", (double)ns / 1e6);
+	if (ns < 10 * INT64_C(1000000000))
+		return fw_finding_text(findings, "%.1f ms", (double)ns / 1e6);
+	return fw_finding_text(findings, "%.2f s", (double)ns / 1e9);
 }
 
 struct fw_finding *fw_finding_add(struct fw_findings *findings, const struct fw_rule *rule,
@@ -135,4 +139,13 @@ void fw_findings_unable(struct fw_findings *findings, const struct fw_rule *rule
 	row->id = rule->id;
 	row->lacks = keep(findings, lacks);
 	row->capture = keep(findings, capture);
+}
+
+bool fw_rule_lacks(const struct fw_ledger *ledger, struct fw_findings *findings,
+		   const struct fw_rule *rule, enum fw_blind_spot spot, const char *lacks)
+{
+	if (!(ledger->trace->blind_spots & (1u << spot)))
+		return false;
+	fw_findings_unable(findings, rule, lacks, fw_blind_spot_remedy(spot));
+	return true;
 }

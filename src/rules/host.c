@@ -305,14 +305,30 @@ bool fw_host_calls(const struct fw_host *host, size_t device, size_t nth, struct
 	return slice(host, &host->calls, device, nth, calls);
 }
 
+bool fw_host_operators(const struct fw_host *host, size_t device, size_t nth,
+		       struct fw_rows *operators)
+{
+	return slice(host, &host->operators, device, nth, operators);
+}
+
 bool fw_host_marks(const struct fw_host *host, size_t device, size_t nth, struct fw_rows *marks)
 {
 	return slice(host, &host->marks, device, nth, marks);
 }
 
-struct fw_rows fw_host_overhead(const struct fw_host *host)
+bool fw_host_overhead(const struct fw_host *host, size_t device, struct fw_intervals *set)
 {
-	return (struct fw_rows){ host->overhead.rows, host->overhead.len };
+	const struct fw_trace *t = host->ledger->trace;
+	uint32_t file = t->devices.file[host->ledger->devices[device].device];
+
+	for (size_t i = 0; i < host->overhead.len; i++) {
+		uint32_t row = host->overhead.rows[i];
+
+		if (t->processes.file[host->overhead.process[i]] == file &&
+		    !fw_intervals_add(set, t->ranges.start_ns[row], t->ranges.end_ns[row]))
+			return false;
+	}
+	return true;
 }
 
 /* The call `by` places further on the same thread. */

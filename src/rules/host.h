@@ -5,7 +5,11 @@
  * and after a call, the operator around it, the operation it launched. Built on first use, kept with the
  * findings; borrows the ledger.
  */
+#include "ledger/intervals.h"
 #include "rules/rule.h"
+
+/* A call that takes longer, with the GPU idle, does not launch: something holds it. */
+#define FW_STALLED_CALL_NS 1000000
 
 struct fw_host;
 
@@ -20,15 +24,17 @@ struct fw_rows {
 };
 
 /*
- * The calls, and the marks (loader waits, steps, annotations: every range but operators, Python functions
+ * The calls, the operators, and the marks (loader waits, steps, annotations: every range but operators, Python functions
  * and the profiler's own work), of the nth process that launches operations on the device (index into
  * ledger->devices). False: it has fewer processes.
  */
 bool fw_host_calls(const struct fw_host *host, size_t device, size_t nth, struct fw_rows *calls);
+bool fw_host_operators(const struct fw_host *host, size_t device, size_t nth,
+		       struct fw_rows *operators);
 bool fw_host_marks(const struct fw_host *host, size_t device, size_t nth, struct fw_rows *marks);
 
-/* The profiler's own work, of all processes. */
-struct fw_rows fw_host_overhead(const struct fw_host *host);
+/* Adds the profiler's own work, as the device's file records it, to the set (not merged). */
+bool fw_host_overhead(const struct fw_host *host, size_t device, struct fw_intervals *set);
 
 /* The call of the same thread that starts next, or before; FW_NONE: none. */
 uint32_t fw_host_next_call(const struct fw_host *host, uint32_t call);

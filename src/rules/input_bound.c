@@ -9,6 +9,10 @@
 /* One wait that makes up this share of the cost is a start-up, not a rate. */
 #define START_UP_SHARE 0.5
 
+/* A wait counts as long from this share of the longest on; long ones this regular come in bursts. */
+#define LONG_SHARE     0.5
+#define PERIODS_NEEDED 3
+
 /* Workers are proposed up to this many; beyond it the trace says only that the loader is far too slow. */
 #define WORKERS_LIMIT 64
 
@@ -16,8 +20,13 @@ extern const struct fw_rule fw_rule_input_bound;
 
 struct waits {
 	int64_t count, total_ns,
-		longest_ns;      /* all waits in the window, whether the GPU was idle or not */
+		longest_ns;        /* all waits in the window, whether the GPU was idle or not */
+	int64_t first_ns, last_ns; /* when the first and the last began */
+	int64_t whole_ns,
+		last_length_ns;  /* all of the waits, and the last, also outside the window */
 	int64_t longest_idle_ns; /* the most idle time inside one wait */
+	size_t period;           /* long waits come every so many batches; 0: irregularly */
+	struct fw_vec lengths;   /* int64_t, in order of time */
 	bool is_single;          /* the loader runs in the process that waits */
 	const char *name;
 };
@@ -30,8 +39,53 @@ static int64_t overlap(int64_t start, int64_t end, const struct fw_window *w)
 	return to > from ? to - from : 0;
 }
 
+static void add_wait(const struct fw_trace *t, uint32_t row, int64_t ns, struct waits *waits,
+		     struct fw_findings *findings)
+{
+	int64_t *length = fw_vec_push(&waits->lengths);
+
+	if (length)
+		*length = ns;
+	findings->failed |= !length;
+	/* Rows come by thread, so a later row may be earlier. */
+	if (!waits->count || t->ranges.start_ns[row] < waits->first_ns)
+		waits->first_ns = t->ranges.start_ns[row];
+	if (!waits->count || t->ranges.start_ns[row] > waits->last_ns) {
+		waits->last_ns = t->ranges.start_ns[row];
+		waits->last_length_ns = t->ranges.end_ns[row] - t->ranges.start_ns[row];
+	}
+	waits->whole_ns += t->ranges.end_ns[row] - t->ranges.start_ns[row];
+	waits->count++;
+	waits->total_ns += ns;
+	if (ns > waits->longest_ns)
+		waits->longest_ns = ns;
+	waits->name = fw_trace_text(t, t->ranges.name[row]);
+	if (strstr(waits->name, "SingleProcess"))
+		waits->is_single = true;
+}
+
+/* Workers that each make a whole batch finish together: N short waits, then a long one. */
+static void find_period(struct waits *waits)
+{
+	const int64_t *lengths = waits->lengths.data;
+	size_t last = 0, distance = 0, found = 0;
+	bool is_regular = true;
+
+	for (size_t i = 0; i < waits->lengths.len; i++) {
+		if ((double)lengths[i] < LONG_SHARE * (double)waits->longest_ns)
+			continue;
+		if (found++) {
+			is_regular &= !distance || i - last == distance;
+			distance = i - last;
+		}
+		last = i;
+	}
+	if (is_regular && found >= PERIODS_NEEDED && distance > 1)
+		waits->period = distance;
+}
+
 static void measure_waits(const struct fw_ledger *ledger, size_t d, const struct fw_host *host,
-			  struct waits *waits)
+			  struct waits *waits, struct fw_findings *findings)
 {
 	const struct fw_trace_ranges *ranges = &ledger->trace->ranges;
 	struct fw_rows marks;
@@ -42,16 +96,10 @@ static void measure_waits(const struct fw_ledger *ledger, size_t d, const struct
 			int64_t ns = overlap(ranges->start_ns[row], ranges->end_ns[row],
 					     &ledger->devices[d].window);
 
-			if (ranges->kind[row] != FW_RANGE_INPUT || !ns)
-				continue;
-			waits->count++;
-			waits->total_ns += ns;
-			if (ns > waits->longest_ns)
-				waits->longest_ns = ns;
-			waits->name = fw_trace_text(ledger->trace, ranges->name[row]);
-			if (strstr(waits->name, "SingleProcess"))
-				waits->is_single = true;
+			if (ranges->kind[row] == FW_RANGE_INPUT && ns)
+				add_wait(ledger->trace, row, ns, waits, findings);
 		}
+	find_period(waits);
 }
 
 /* Idle pieces of one wait follow each other in time, so one running sum is enough. */
@@ -164,6 +212,12 @@ static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_
 			    "%" PRId64 ", mean %s, longest %s", waits->count,
 			    fw_ns_text(findings, waits->total_ns / waits->count),
 			    fw_ns_text(findings, waits->longest_ns));
+	if (waits->period)
+		fw_finding_evidence(
+			findings, f, waits->name, "long waits come regularly",
+			"every %zu batches: typical of %zu workers that finish together, each "
+			"slower than %zu steps",
+			waits->period, waits->period, waits->period);
 	if (waits->is_single)
 		fw_finding_evidence(findings, f, waits->name, "where loading runs",
 				    "in the process that waits (num_workers=0)");
@@ -173,18 +227,21 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 {
 	const struct fw_device_ledger *device = &ledger->devices[d];
 	int64_t window_ns = device->window.end_ns - device->window.start_ns;
-	int64_t cost = device->ns[FW_CLASS_INPUT] ? fw_cost_of_input(ledger, device) : 0, step_ns;
+	int64_t cost = device->ns[FW_CLASS_INPUT] ? fw_cost_of_input(ledger, device) : 0;
+	int64_t batch_ns, load_ns, step_ns, gpu_ns;
 	const struct fw_host *host;
-	struct waits waits = { 0 };
+	struct waits waits = { .lengths = FW_VEC(int64_t) };
 	struct fw_finding *f;
 
-	if (ledger->trace->blind_spots & (1u << FW_BLIND_NO_LOADER_MARKS))
-		fw_findings_unable(findings, &fw_rule_input_bound, "data-loader waits",
-				   fw_blind_spot_remedy(FW_BLIND_NO_LOADER_MARKS));
-	host = cost ? fw_host_of(ledger, findings) : NULL;
+	if (fw_rule_lacks(ledger, findings, &fw_rule_input_bound, FW_BLIND_NO_LOADER_MARKS,
+			  "data-loader waits"))
+		return;
+	findings->failed |= cost < 0;
+	host = cost > 0 ? fw_host_of(ledger, findings) : NULL;
 	if (!host)
 		return;
-	measure_waits(ledger, d, host, &waits);
+	measure_waits(ledger, d, host, &waits, findings);
+	fw_vec_release(&waits.lengths);
 	measure_longest_idle(device, &waits);
 	if (!waits.count)
 		return;
@@ -195,16 +252,20 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 		fw_finding_evidence(findings, f, NULL, "GPU idle later, the host being late", "%s",
 				    fw_ns_text(findings, cost - device->ns[FW_CLASS_INPUT]));
 	/* What the rest of the loop needs a batch: the GPU and the host work at the same time. */
-	step_ns = window_ns - waits.total_ns;
-	if (step_ns < device->gpu_busy_ns)
-		step_ns = device->gpu_busy_ns;
-	step_ns /= waits.count;
+	batch_ns =
+		waits.count > 1 ? (waits.last_ns - waits.first_ns) / (waits.count - 1) : window_ns;
+	load_ns = waits.count > 1 ? (waits.whole_ns - waits.last_length_ns) / (waits.count - 1)
+				  : waits.total_ns;
+	step_ns = batch_ns - load_ns;
+	gpu_ns = (int64_t)((double)device->gpu_busy_ns / (double)window_ns * (double)batch_ns);
+	if (step_ns < gpu_ns)
+		step_ns = gpu_ns;
 	if ((double)waits.longest_idle_ns >= START_UP_SHARE * (double)cost && waits.count > 2)
 		advise_start_up(findings, f);
 	else if (waits.is_single)
-		advise_first_workers(findings, f, waits.total_ns / waits.count, step_ns);
+		advise_first_workers(findings, f, load_ns, step_ns);
 	else
-		advise_more_workers(findings, f, window_ns / waits.count, step_ns);
+		advise_more_workers(findings, f, batch_ns, step_ns);
 }
 
 const struct fw_rule fw_rule_input_bound = {

@@ -15,11 +15,11 @@
 extern const struct fw_rule fw_rule_launch_bound;
 
 struct launches {
-	int64_t kernels, small;     /* kernels in the window, and the small ones among them */
-	int64_t small_ns;           /* summed time of the small ones */
-	int64_t calls, call_ns;     /* launch calls, each once */
-	int64_t latency_ns, api_ns; /* idle time before small kernels */
-	int64_t overhead_ns;        /* left out of it: the profiler's own work */
+	int64_t kernels, small;          /* kernels in the window, and the small ones among them */
+	int64_t small_ns;                /* summed time of the small ones */
+	int64_t calls, call_ns;          /* launch calls, each once */
+	int64_t latency_ns, api_ns;      /* idle time before small kernels */
+	int64_t stalled_ns, overhead_ns; /* left out of it: the profiler's own work */
 	struct fw_places latency, api;
 };
 
@@ -29,22 +29,10 @@ static bool is_small(const struct fw_trace *t, uint32_t op)
 	       t->ops.end_ns[op] - t->ops.start_ns[op] < SMALL_KERNEL_NS;
 }
 
-/* The profiler's own records of the device's file, e.g. of a buffer that it took inside a launch call. */
-static bool collect_overhead(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
-			     const struct fw_host *host, struct fw_intervals *overhead)
+static bool is_stalled(const struct fw_trace *t, const struct fw_idle *piece)
 {
-	const struct fw_trace *t = ledger->trace;
-	struct fw_rows rows = fw_host_overhead(host);
-
-	for (size_t i = 0; i < rows.count; i++) {
-		uint32_t row = rows.rows[i], process = t->threads.process[t->ranges.thread[row]];
-
-		if (t->processes.file[process] == t->devices.file[device->device] &&
-		    !fw_intervals_add(overhead, t->ranges.start_ns[row], t->ranges.end_ns[row]))
-			return false;
-	}
-	fw_intervals_merge(overhead);
-	return true;
+	return piece->class_id == FW_CLASS_API && piece->call != FW_NONE &&
+	       t->calls.end_ns[piece->call] - t->calls.start_ns[piece->call] > FW_STALLED_CALL_NS;
 }
 
 static void measure_idle(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
@@ -63,6 +51,11 @@ static void measure_idle(const struct fw_ledger *ledger, const struct fw_device_
 		profiler = fw_intervals_covered(overhead, piece->start_ns, piece->end_ns);
 		l->overhead_ns += profiler;
 		ns -= profiler;
+		/* A stalled call is no launch overhead: allocation-stall and implicit-sync look at those. */
+		if (is_stalled(t, piece)) {
+			l->stalled_ns += ns;
+			continue;
+		}
 		if (is_api) {
 			l->api_ns += ns;
 			if (piece->call != FW_NONE)
@@ -115,6 +108,10 @@ static void add_evidence(const struct fw_ledger *ledger, struct fw_findings *fin
 		fw_finding_evidence(findings, f, NULL, "idle inside other CUDA calls", "%s",
 				    fw_ns_text(findings, l->api_ns));
 	fw_places_report(&l->api, ledger, findings, f, "idle inside the call");
+	if (l->stalled_ns)
+		fw_finding_evidence(findings, f, NULL,
+				    "not counted: calls that stalled for over 1 ms", "%s",
+				    fw_ns_text(findings, l->stalled_ns));
 	if (l->overhead_ns)
 		fw_finding_evidence(findings, f, NULL, "not counted: the profiler's own work", "%s",
 				    fw_ns_text(findings, l->overhead_ns));
@@ -157,14 +154,12 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	struct fw_finding *f;
 	int64_t cost;
 
-	if (ledger->trace->blind_spots & (1u << FW_BLIND_NO_CALLS)) {
-		fw_findings_unable(findings, &fw_rule_launch_bound, "CUDA calls",
-				   fw_blind_spot_remedy(FW_BLIND_NO_CALLS));
+	if (fw_rule_lacks(ledger, findings, &fw_rule_launch_bound, FW_BLIND_NO_CALLS, "CUDA calls"))
 		return;
-	}
 	host = fw_host_of(ledger, findings);
-	if (!host || !collect_overhead(ledger, device, host, &overhead))
+	if (!host || !fw_host_overhead(host, d, &overhead))
 		findings->failed = true;
+	fw_intervals_merge(&overhead);
 	measure_idle(ledger, device, &overhead, &l);
 	fw_intervals_release(&overhead);
 	cost = l.latency_ns + l.api_ns;

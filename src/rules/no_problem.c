@@ -46,8 +46,9 @@ static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_
 	fw_finding_evidence(findings, f, NULL, "GPU busy", "%.1f %% of the window, kernels %.1f %%",
 			    100 * share(device, device->gpu_busy_ns),
 			    100 * share(device, device->kernel_busy_ns));
-	fw_finding_evidence(findings, f, NULL, "largest idle class", "%s, %.1f %%",
-			    fw_class_id(idle), 100 * share(device, device->ns[idle]));
+	if (device->ns[idle])
+		fw_finding_evidence(findings, f, NULL, "largest idle class", "%s, %.1f %%",
+				    fw_class_id(idle), 100 * share(device, device->ns[idle]));
 	fw_finding_evidence(findings, f, NULL, "checked",
 			    "%zu causes; none costs %.0f %% of the window",
 			    rules - 1 - findings->unable.len, 100 * FW_SHARE_PROBLEM);

@@ -58,6 +58,11 @@ void fw_places_report(struct fw_places *places, const struct fw_ledger *ledger,
 			label, "%s, %" PRId64 " times", fw_ns_text(findings, list[i].ns),
 			list[i].count);
 	findings->failed |= places->failed;
+	fw_places_release(places);
+}
+
+void fw_places_release(struct fw_places *places)
+{
 	fw_vec_release(&places->list);
 	fw_map_release(&places->index);
 	places->failed = false;

@@ -30,6 +30,8 @@ void fw_places_add(struct fw_places *places, uint32_t name, int64_t ns);
 void fw_places_report(struct fw_places *places, const struct fw_ledger *ledger,
 		      struct fw_findings *findings, struct fw_finding *finding, const char *label);
 
+void fw_places_release(struct fw_places *places);
+
 /* Idle time of one class of a device by the name of what owned it (for LAUNCH_LATENCY: the kernel). */
 void fw_places_of_class(struct fw_places *places, const struct fw_ledger *ledger,
 			const struct fw_device_ledger *device, enum fw_class c);

@@ -40,11 +40,12 @@ struct fw_finding {
 };
 
 struct fw_findings {
-	struct fw_arena arena; /* owns every string of the findings */
-	struct fw_vec list;    /* struct fw_finding */
-	struct fw_vec unable;  /* struct fw_unable: rules that could not look */
-	struct fw_host *host;  /* what host threads did, by thread and time: see host.h */
-	bool failed;           /* memory ran out while filling */
+	struct fw_arena arena;  /* owns every string of the findings */
+	struct fw_vec list;     /* struct fw_finding */
+	struct fw_vec unable;   /* struct fw_unable: rules that could not look */
+	struct fw_host *host;   /* what host threads did, by thread and time: see host.h */
+	struct fw_ranks *ranks; /* the collectives of several devices: see ranks.h */
+	bool failed;            /* memory ran out while filling */
 };
 
 /* A rule that lacks a record it needs: "could not look" is never "no problem". */
@@ -107,6 +108,10 @@ void fw_finding_evidence(struct fw_findings *findings, struct fw_finding *findin
 	__attribute__((format(printf, 5, 6)));
 void fw_finding_change(struct fw_findings *findings, struct fw_finding *finding,
 		       const struct fw_change *change);
+
+/* True, and said once as "could not look", if the trace has that blind spot, which means `lacks`. */
+bool fw_rule_lacks(const struct fw_ledger *ledger, struct fw_findings *findings,
+		   const struct fw_rule *rule, enum fw_blind_spot spot, const char *lacks);
 
 /* Says, once a rule, that it could not look. */
 void fw_findings_unable(struct fw_findings *findings, const struct fw_rule *rule, const char *lacks,

@@ -1,5 +1,6 @@
 /* Runs the rules over a ledger and ranks what they find. */
 #include "rules/host.h"
+#include "rules/ranks.h"
 #include "rules/rule.h"
 
 #include <stdlib.h>
@@ -109,5 +110,7 @@ void fw_findings_release(struct fw_findings *findings)
 	fw_vec_release(&findings->unable);
 	fw_host_destroy(findings->host);
 	findings->host = NULL;
+	fw_ranks_destroy(findings->ranks);
+	findings->ranks = NULL;
 	fw_arena_release(&findings->arena);
 }

@@ -37,7 +37,65 @@ def host_is_the_limit():
     return loop(20, 1, 100, 17000, synchronise=True)
 
 
+def item_every_step():
+    """Public cases (C018, C024): the loss is read back in every step, once inside an f-string of a log call that is off. Twenty
+    steps of 10 kernels of 100 us and 300 us of host work; .item() copies 4 bytes in 1 us and waits. Idle after each of 19
+    waits: 2 us of return, 300 us of work, 5 us of call, 2 us of way."""
+    trace = Trace()
+    host = trace.thread()
+    for _ in range(20):
+        with host.operator("aten::prepare"):
+            host.work(300)
+        for _ in range(10):
+            host.launch("gemm", 100)
+        host.item()
+    return trace
+
+
+def sync_and_launches():
+    """A public case (C022): hundreds of read-backs a step among ten thousand tiny kernels; removing most of them gained 1.18
+    times, since the launches were slow as well: neither explains it alone. Here 20 read-backs among 600 kernels of 8 us, 20 us
+    of host for each. The bound must stay far below the cost: the host needs 20 us for every 8 us of the GPU."""
+    trace = Trace()
+    host = trace.thread()
+    for i in range(600):
+        with host.operator("aten::mul"):
+            host.work(15)
+            host.launch("mul", 8)
+        if i % 30 == 29:
+            host.item()
+    return trace
+
+
+def waits_on_the_gpu_side():
+    """A public case (C108): cudaStreamWaitEvent makes a stream wait, not the host. No synchronisation."""
+    trace = Trace()
+    host = trace.thread()
+    for _ in range(20):
+        host.launch("gemm", 100)
+        host.call("cudaStreamWaitEvent", 2)
+    return trace
+
+
+def waits_for_pinned_copies():
+    """x.to(device) of page-locked memory without non_blocking: the copy is asynchronous, and PyTorch waits for it."""
+    trace = Trace()
+    host = trace.thread()
+    for _ in range(20):
+        with host.operator("aten::to"), host.operator("aten::copy_"):
+            host.copy("HtoD", 1000000, 100, host="Pinned")
+            host.sync(7)
+        with host.operator("aten::conv2d"):
+            host.work(200)
+            host.launch("conv", 400)
+    return trace
+
+
 EXPECT = {
+    "item_every_step": {"cost_us": 19 * 309, "says": ["a read-back such as .item()", "aten::_local_scalar_dense", "loss.detach()"]},
+    "sync_and_launches": {"at_most_us": (0, 400), "says": [".item()"]},
+    "waits_on_the_gpu_side": {"fires": False},
+    "waits_for_pinned_copies": {"says": ["non_blocking=True"]},
     "fires": {"cost_us": 5871, "at_most_us": (5800, 5871), "says": ["cudaStreamSynchronize", "20 calls"]},
     "quiet": {"fires": False},
     "host_is_the_limit": {"cost_us": 323171, "at_most_us": (0, 2080), "says": ["gains at most"]},

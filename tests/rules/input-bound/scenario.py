@@ -25,7 +25,60 @@ def quiet():
     return loop(10, 100, 5000, workers=True)
 
 
+def too_few_workers():
+    """A public case (C001): the worker count was a constant of the days without a GPU. Two workers deliver a batch every
+    217 ms, the GPU needs 100 ms: the wait is 217 ms, the GPU idle for 117 ms of it less the 2 us of way: 59 x 116,998 us.
+    With 2.2 times the workers the loader keeps up; more workers than that gained 4.3 times the speed there."""
+    return loop(60, 217000, 100000, workers=True)
+
+
+def bursts():
+    """A public case (C003): training advances in bursts of N batches, N = num_workers. Four workers, 8 steps of 10 ms a batch:
+    four batches come at once, then the loop waits 40 ms. Six rounds; each long wait begins with the last launch call of a
+    round, 2 us before its kernel of 10 ms starts, which is the fourth in a queue of 40 ms less 30 us of host time:
+    the host is 4 x 5 + 3 x 1 us ahead. Idle: 80,000 us of wait less the 40,002 us of queue that are left less
+    the 3 x 6 us that the host took to launch the rest."""
+    trace = Trace()
+    host = trace.thread()
+    for i in range(24):
+        host.loader(80000 if i % 4 == 0 else 1)
+        host.launch("conv", 10000)
+    return trace
+
+
+def loader_is_hidden():
+    """A public case (C005): one thread less in the loader's library cut the CPU's load and changed nothing in speed: the
+    loader was hidden behind the GPU. 20 ms of loading under 100 ms of kernel: no finding, no promise."""
+    return loop(10, 20000, 100000, workers=True)
+
+
+def start_up():
+    """One wait of 500 ms in which the workers start, then none worth the name: more workers would lengthen it."""
+    trace = Trace()
+    host = trace.thread()
+    host.launch("warm", 10)
+    for i in range(20):
+        host.loader(500000 if i == 0 else 10)
+        host.launch("conv", 5000)
+    return trace
+
+
+def no_marks():
+    """A loop of its own without any mark: the rule cannot look, and says how to mark it."""
+    trace = Trace()
+    host = trace.thread()
+    for _ in range(10):
+        host.work(20000)
+        host.launch("conv", 5000)
+    return trace
+
+
 EXPECT = {
+    "too_few_workers": {"cost_us": 6902882, "says": ["2.2 times the workers"]},
+    "bursts": {"cost_us": 5 * 40016, "tolerance": 0.01, "says": ["every 4 batches"]},
+    "loader_is_hidden": {"fires": False},
+    "start_up": {"says": ["persistent_workers=True", "more workers do not shorten"], "never": ["times the workers"]},
+    "no_marks": {"unable": "data-loader waits"},
     "fires": {"cost_us": 134982, "first": True, "says": ["num_workers=4", "num_workers=0"]},
     "quiet": {"fires": False},
 }
