@@ -175,7 +175,7 @@ def main():
     if not args.no_10gb:
         targets.append(judge("import_peak_mb_10gb", "<=", 2147.5, peak,
                              "anonymous memory of 'fullwarp report --max-memory 512M' on the 10 GB trace, sampled every 5 ms"))
-    document = {"schema": 1, "what": "reading PyTorch profiler traces", "machine":
+    document = {"schema": 1, "what": "import", "machine":
                 f"{processor()}, {os.cpu_count()} cores", "gpu": "none", "driver": "none",
                 "versions": versions(args.python), "commit": first_line(["git", "-C", str(ROOT), "rev-parse", "HEAD"]),
                 "date": datetime.date.today().isoformat(), "rows": results.rows, "targets": targets}
