@@ -1,6 +1,7 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,19 @@ static void mark_cut(char *message, size_t cap, int wanted)
 {
 	if (wanted >= (int)cap)
 		memcpy(message + cap - 4, "...", 4);
+}
+
+/* Names of files come from others: nothing in a message may steer the terminal that shows it. */
+static void make_plain(char *message)
+{
+	for (unsigned char *p = (unsigned char *)message; *p; p++) {
+		bool is_c1 = *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+
+		if (*p < 0x20 || *p == 0x7f || is_c1)
+			*p = '?';
+		if (is_c1)
+			p[1] = '?';
+	}
 }
 
 fw_status fw_fail(struct fw_error *err, fw_status code, const char *fmt, ...)
@@ -22,6 +36,7 @@ fw_status fw_fail(struct fw_error *err, fw_status code, const char *fmt, ...)
 		n = vsnprintf(err->message, sizeof(err->message), fmt, ap);
 		va_end(ap);
 		mark_cut(err->message, sizeof(err->message), n);
+		make_plain(err->message);
 	}
 	return code;
 }
@@ -49,6 +64,7 @@ void fw_error_prefix(struct fw_error *err, const char *fmt, ...)
 	}
 	m = snprintf(err->message + n, sizeof(err->message) - (size_t)n, ": %s", old.message);
 	mark_cut(err->message, sizeof(err->message), n + m);
+	make_plain(err->message);
 }
 
 const char *fw_status_name(fw_status status)

@@ -27,6 +27,9 @@ static void put_escaped(struct fw_json *json, const char *text, size_t len)
 			fw_str_printf(json->out, "\\%c", c);
 		else if (c < 0x20 || c == 0x7f)
 			fw_str_printf(json->out, "\\u%04x", c);
+		else if (n == 2 && c == 0xc2 && (unsigned char)text[i + 1] < 0xa0)
+			/* C1: controls for terminals that know them. */
+			fw_str_printf(json->out, "\\u%04x", (unsigned char)text[i + 1]);
 		else
 			fw_str_append(json->out, text + i, n);
 		i += n ? n : 1;

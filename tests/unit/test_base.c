@@ -26,6 +26,11 @@ static void error_is_filled_and_cut(void **state)
 	fw_error_prefix(&err, "file %s", "a");
 	assert_string_equal(err.message, "file a: at 7");
 	assert_int_equal(fw_fail(NULL, FW_ERR_IO, "x"), FW_ERR_IO);
+	/* Escape sequences in names of files stay without effect; letters stay. */
+	fw_fail(&err, FW_ERR_IO, "a\033[31m\xc2\x9b\x7f\n\xc3\xa9\xc2\xb5");
+	assert_string_equal(err.message, "a?[31m????\xc3\xa9\xc2\xb5");
+	fw_error_prefix(&err, "b\r");
+	assert_string_equal(err.message, "b?: a?[31m????\xc3\xa9\xc2\xb5");
 	memset(long_text, 'a', sizeof(long_text) - 1);
 	long_text[sizeof(long_text) - 1] = '\0';
 	fw_fail(&err, FW_ERR_IO, "%s", long_text);
@@ -93,7 +98,7 @@ static void json_is_valid_whatever_the_bytes(void **state)
 
 	(void)state;
 	fw_json_begin_object(&json, NULL);
-	fw_json_string(&json, "a\"b", "\x01\xff\xc3\xa9\\");
+	fw_json_string(&json, "a\"b", "\x01\xff\xc3\xa9\\\xc2\x9b");
 	fw_json_begin_array(&json, "n");
 	fw_json_int(&json, NULL, INT64_MIN);
 	fw_json_uint(&json, NULL, UINT64_MAX);
@@ -107,7 +112,7 @@ static void json_is_valid_whatever_the_bytes(void **state)
 	fw_json_end_object(&json);
 	assert_string_equal(
 		fw_str_text(&out),
-		"{\"a\\\"b\":\"\\u0001\\ufffd\xc3\xa9\\\\\",\"n\":[-9223372036854775808,"
+		"{\"a\\\"b\":\"\\u0001\\ufffd\xc3\xa9\\\\\\u009b\",\"n\":[-9223372036854775808,"
 		"18446744073709551615,0.5,null,null,true],\"empty\":{}}");
 	fw_str_release(&out);
 }
