@@ -93,17 +93,78 @@ static int64_t earliest(const struct fw_trace *t, const struct mark *from, const
 	return time == INT64_MAX ? 0 : time;
 }
 
+static void forget_rows(struct fw_trace *t, const struct mark *from)
+{
+	t->ops.len = from->ops;
+	t->calls.len = from->calls;
+	t->ranges.len = from->ranges;
+	t->syncs.len = from->syncs;
+	t->allocations.len = from->allocations;
+	t->counters.len = from->counters;
+}
+
+/*
+ * Reads one of several files. Where there is nothing usable in it the others still count: it leaves no
+ * rows, and says why in the table of files. *refusal keeps the first such message.
+ */
+static fw_status import_one_of(const char *path, const struct fw_import_options *options,
+			       struct fw_trace *trace, struct fw_error *refusal,
+			       struct fw_error *err)
+{
+	struct fw_integrity integrity = trace->integrity;
+	struct mark before = mark_of(trace);
+	struct fw_error why = { 0 };
+	size_t file = trace->files.len;
+	fw_status status = import_path(path, options, trace, &why);
+	bool failed = false;
+
+	if (status != FW_ERR_FORMAT && status != FW_ERR_UNSUPPORTED) {
+		if (status && err)
+			*err = why;
+		return status;
+	}
+	if (!refusal->code)
+		*refusal = why;
+	if (trace->files.len == file)
+		file = add_file(trace, path);
+	if (file == FW_NONE)
+		return fw_trace_fail_growth(trace, err);
+	forget_rows(trace, &before);
+	trace->integrity = integrity;
+	trace->files.refused[file] =
+		fw_trace_intern(trace, why.message, strlen(why.message), &failed);
+	return failed ? fw_trace_fail_growth(trace, err) : FW_OK;
+}
+
+static bool is_used(const struct fw_trace *t, size_t file)
+{
+	return !t->files.refused[file];
+}
+
+static bool has_used_file(const struct fw_trace *t)
+{
+	for (size_t i = 0; i < t->files.len; i++)
+		if (is_used(t, i))
+			return true;
+	return false;
+}
+
 /* One time for all files where all tell theirs; else each starts at 0 and keeps its own. */
 static void align(struct fw_trace *t, const struct mark *marks)
 {
 	int64_t *epochs = t->files.epoch_ns, zero = INT64_MAX;
 	bool is_known = true;
+	size_t used = 0;
 
 	for (size_t i = 0; i < t->files.len; i++) {
-		is_known &= epochs[i] != INT64_MIN;
-		zero = epochs[i] < zero ? epochs[i] : zero;
+		used += is_used(t, i);
+		is_known &= epochs[i] != INT64_MIN || !is_used(t, i);
+		if (is_used(t, i) && epochs[i] < zero)
+			zero = epochs[i];
 	}
 	for (size_t i = 0; i < t->files.len; i++) {
+		if (!is_used(t, i))
+			continue;
 		int64_t by = is_known ? epochs[i] - zero : -earliest(t, &marks[i], &marks[i + 1]);
 
 		shift_rows(t, &marks[i], &marks[i + 1], by);
@@ -112,7 +173,7 @@ static void align(struct fw_trace *t, const struct mark *marks)
 	}
 	if (is_known)
 		t->epoch_ns = zero;
-	else if (t->files.len > 1)
+	else if (used > 1)
 		t->blind_spots |= 1u << FW_BLIND_UNALIGNED;
 }
 
@@ -154,6 +215,7 @@ fw_status fw_import_files(const char *const *paths, size_t count,
 			  const struct fw_import_options *options, struct fw_trace **trace,
 			  struct fw_error *err)
 {
+	struct fw_error refusal = { 0 };
 	struct fw_trace *built;
 	struct mark *marks;
 	fw_status status;
@@ -168,8 +230,13 @@ fw_status fw_import_files(const char *const *paths, size_t count,
 	if (!marks)
 		status = fw_fail_nomem(err, count * sizeof(*marks));
 	for (size_t i = 0; i < count && !status; i++) {
-		status = import_path(paths[i], options, built, err);
+		status = import_one_of(paths[i], options, built, &refusal, err);
 		marks[i + 1] = mark_of(built);
+	}
+	if (!status && !has_used_file(built)) {
+		status = refusal.code;
+		if (err)
+			*err = refusal;
 	}
 	if (!status)
 		align(built, marks);

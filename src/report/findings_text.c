@@ -194,7 +194,7 @@ static bool put_flaw(struct fw_page *page, uint64_t count, const char *text)
 void fw_text_integrity(struct fw_page *page, const struct fw_trace *trace)
 {
 	const struct fw_integrity *integrity = &trace->integrity;
-	bool is_partial = false, is_flawed = false;
+	bool is_partial = false, is_flawed = false, is_refused = false;
 
 	fw_page_heading(page, "Trace integrity");
 	fw_page_printf(page, "  %8" PRIu64 "  records were read\n", integrity->events);
@@ -205,7 +205,13 @@ void fw_text_integrity(struct fw_page *page, const struct fw_trace *trace)
 	}
 #include "trace/integrity.def"
 #undef FW_FLAW
-	if (!is_flawed)
+	for (size_t i = 0; i < trace->files.len; i++)
+		if (trace->files.refused[i]) {
+			fw_page_item(page, "  not used:", 12,
+				     fw_trace_text(trace, trace->files.refused[i]));
+			is_refused = true;
+		}
+	if (!is_flawed && !is_refused)
 		fw_page_put(page, "  nothing had to be skipped or repaired\n");
 	if (is_flawed && integrity->first_flaw_offset != UINT64_MAX)
 		fw_page_printf(page, "  the first of these is at byte %" PRIu64 "\n",

@@ -45,6 +45,20 @@ static void put_integrity(struct fw_json *json, const struct fw_integrity *integ
 	fw_json_end_object(json);
 }
 
+static void put_refused(struct fw_json *json, const struct fw_trace *trace)
+{
+	fw_json_begin_array(json, "refused");
+	for (size_t i = 0; i < trace->files.len; i++) {
+		if (!trace->files.refused[i])
+			continue;
+		fw_json_begin_object(json, NULL);
+		put_text(json, "file", trace, trace->files.path[i]);
+		put_text(json, "reason", trace, trace->files.refused[i]);
+		fw_json_end_object(json);
+	}
+	fw_json_end_array(json);
+}
+
 static void put_trace(struct fw_json *json, const struct fw_trace *trace)
 {
 	fw_json_begin_object(json, "trace");
@@ -59,6 +73,7 @@ static void put_trace(struct fw_json *json, const struct fw_trace *trace)
 		if (trace->blind_spots & 1u << b)
 			fw_json_string(json, NULL, fw_blind_spot_id((enum fw_blind_spot)b));
 	fw_json_end_array(json);
+	put_refused(json, trace);
 	fw_json_end_object(json);
 }
 

@@ -12,11 +12,20 @@
 
 static void put_files(struct fw_page *page, const struct fw_trace *trace)
 {
+	size_t refused = 0, used;
+
 	if (trace->files.len == 1) {
 		fw_page_printf(page, "%s\n", fw_trace_text(trace, trace->files.path[0]));
 		return;
 	}
-	fw_page_printf(page, "%zu traces\n", trace->files.len);
+	for (size_t i = 0; i < trace->files.len; i++)
+		refused += trace->files.refused[i] != 0;
+	used = trace->files.len - refused;
+	fw_page_printf(page, "%zu trace%s", used, used == 1 ? "" : "s");
+	if (refused)
+		fw_page_printf(page, ", and %zu that could not be used (see Trace integrity)",
+			       refused);
+	fw_page_put(page, "\n");
 }
 
 static void put_verdict(struct fw_page *page, const char *verdict)

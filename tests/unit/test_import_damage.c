@@ -501,6 +501,47 @@ static void ranks_are_aligned_by_their_absolute_times(void **state)
 	fw_trace_destroy(t);
 }
 
+/* A Chrome trace that is not of Kineto has rows, and times, before it is known to be none. */
+static void files_of_no_use_leave_nothing_but_the_reason(void **state)
+{
+	static const char foreign[] =
+		"{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,"
+		"\"dur\":-1},"
+		"{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":1,\"ts\":2,\"dur\":1}]}";
+	static const char good[] =
+		"{\"baseTimeNanoseconds\":1700000000000000000,\"traceEvents\":[" KERNEL("1", "k")
+			TAIL;
+	char names[2][32] = { "/tmp/fw-refusedXXXXXX", "/tmp/fw-usedXXXXXX" };
+	const char *paths[] = { names[0], names[1], names[0] };
+	struct fw_trace *t;
+	struct fw_error err;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		int fd = mkstemp(names[i]);
+		const char *text = i ? good : foreign;
+
+		assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+		close(fd);
+	}
+	assert_int_equal(fw_import_files(paths, 3, NULL, &t, &err), FW_OK);
+	assert_int_equal(t->ops.len, 1);
+	assert_int_equal(t->ranges.len, 0);
+	assert_int_equal(t->integrity.events, 1);
+	assert_int_equal(count_flaws(t), 0);
+	assert_false(t->blind_spots & 1u << FW_BLIND_UNALIGNED);
+	/* Its base and the kernel's start at 11 us. */
+	assert_int_equal(t->epoch_ns, 1700000000000011000);
+	assert_int_equal(t->files.refused[1], 0);
+	assert_non_null(strstr(fw_trace_text(t, t->files.refused[2]), "not of PyTorch's profiler"));
+	fw_trace_destroy(t);
+	t = NULL;
+	assert_int_equal(fw_import_files(paths, 1, NULL, &t, &err), FW_ERR_UNSUPPORTED);
+	assert_null(t);
+	unlink(names[0]);
+	unlink(names[1]);
+}
+
 static void hostile_times_do_not_overflow(void **state)
 {
 	struct fw_trace *t;
@@ -550,6 +591,7 @@ int main(void)
 		cmocka_unit_test(packed_files_are_read_as_far_as_they_are_whole),
 		cmocka_unit_test(foreign_files_are_refused_by_name),
 		cmocka_unit_test(ranks_are_aligned_by_their_absolute_times),
+		cmocka_unit_test(files_of_no_use_leave_nothing_but_the_reason),
 		cmocka_unit_test(hostile_times_do_not_overflow),
 		cmocka_unit_test(a_trace_of_the_host_alone_is_a_trace),
 	};
