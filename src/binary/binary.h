@@ -168,7 +168,8 @@ enum fw_load { FW_LOAD_NOT, FW_LOAD_CUBIN, FW_LOAD_JIT };
  * Fills load, one element for each image, for a GPU of compute capability cc (90: 9.0). Of each
  * container the driver takes the cubin of the same major version with the highest minor one that is
  * not above the GPU's ('a': equal, 'f': same family; Tegra chips: equal); else the newest PTX that
- * is not above it. Relocatable images are never loaded: they are inputs of the device linker.
+ * is not above it. Relocatable images are never loaded: they are inputs of the device linker, whose PTX
+ * (__nv_relfatbin) is left too where the same file has linked code for the GPU.
  */
 void fw_binary_choose(const struct fw_binary *binary, int cc, enum fw_load *load);
 

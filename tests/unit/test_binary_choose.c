@@ -60,6 +60,7 @@ static void one_image_of_a_container_is_taken(void **state)
 				choices[i].images[k].cc ? choices[i].images[k].cc : FW_UNKNOWN;
 			images[k].target.suffix = choices[i].images[k].suffix;
 			images[k].container = 7;
+			images[k].source = "made";
 		}
 		fw_binary_choose(&binary, choices[i].cc, load);
 		for (int k = 0; k < 4; k++) {
@@ -76,9 +77,13 @@ static void one_image_of_a_container_is_taken(void **state)
 static void containers_are_chosen_from_one_by_one(void **state)
 {
 	struct fw_image images[3] = {
-		{ .kind = CUBIN, .target = { 80, 0 }, .container = 0 },
-		{ .kind = CUBIN, .target = { 80, 0 }, .container = 1, .is_relocatable = true },
-		{ .kind = CUBIN, .target = { 86, 0 }, .container = 2 },
+		{ .source = "made", .kind = CUBIN, .target = { 80, 0 }, .container = 0 },
+		{ .source = "made",
+		  .kind = CUBIN,
+		  .target = { 80, 0 },
+		  .container = 1,
+		  .is_relocatable = true },
+		{ .source = "made", .kind = CUBIN, .target = { 86, 0 }, .container = 2 },
 	};
 	struct fw_binary binary = { .images = images, .image_count = 3 };
 	enum fw_load load[3];
@@ -88,6 +93,29 @@ static void containers_are_chosen_from_one_by_one(void **state)
 	assert_int_equal(load[0], FW_LOAD_CUBIN);
 	assert_int_equal(load[1], FW_LOAD_NOT);
 	assert_int_equal(load[2], FW_LOAD_CUBIN);
+}
+
+/* nvcc manual, "JIT linking": only if no linked code fits the GPU are the linker's inputs compiled. */
+static void inputs_of_the_linker_are_left_where_its_output_fits(void **state)
+{
+	struct fw_image images[4] = {
+		{ .source = "a:__nv_relfatbin", .kind = PTX, .target = { 86, 0 }, .container = 0 },
+		{ .source = "a:.nv_fatbin", .kind = CUBIN, .target = { 86, 0 }, .container = 1 },
+		{ .source = "a:.nv_fatbin", .kind = PTX, .target = { 86, 0 }, .container = 2 },
+		{ .source = "b:__nv_relfatbin", .kind = PTX, .target = { 86, 0 }, .container = 3 },
+	};
+	struct fw_binary binary = { .images = images, .image_count = 4 };
+	enum fw_load load[4];
+
+	(void)state;
+	fw_binary_choose(&binary, 86, load);
+	assert_int_equal(load[0], FW_LOAD_NOT);
+	assert_int_equal(load[1], FW_LOAD_CUBIN);
+	assert_int_equal(load[2], FW_LOAD_JIT);
+	assert_int_equal(load[3], FW_LOAD_JIT);
+	fw_binary_choose(&binary, 90, load);
+	assert_int_equal(load[0], FW_LOAD_JIT);
+	assert_int_equal(load[1], FW_LOAD_NOT);
 }
 
 static void targets_have_a_text(void **state)
@@ -105,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_image_of_a_container_is_taken),
 		cmocka_unit_test(containers_are_chosen_from_one_by_one),
+		cmocka_unit_test(inputs_of_the_linker_are_left_where_its_output_fits),
 		cmocka_unit_test(targets_have_a_text),
 	};
 
