@@ -6,12 +6,17 @@
 
 static bool print(const struct fw_occupancy_list *list)
 {
-	if (list->args->format == FW_OCCUPANCY_JSON)
-		return fw_occupancy_print_json(list);
-	if (list->args->format == FW_OCCUPANCY_CSV)
-		return fw_occupancy_print_csv(list);
-	return list->args->has_summary ? fw_occupancy_print_summary(list)
-				       : fw_occupancy_print_table(list);
+	bool has_summary = list->args->has_summary;
+
+	switch (list->args->format) {
+	case FW_OCCUPANCY_JSON:
+		return has_summary ? fw_occupancy_print_summary_json(list)
+				   : fw_occupancy_print_json(list);
+	case FW_OCCUPANCY_CSV: return fw_occupancy_print_csv(list);
+	default:
+		return has_summary ? fw_occupancy_print_summary(list)
+				   : fw_occupancy_print_table(list);
+	}
 }
 
 /* What could not be read; the exit code is 1 only if nothing else was found. */

@@ -243,10 +243,54 @@ static fw_status choose_loads(struct fw_occupancy_list *list, struct fw_error *e
 	return FW_OK;
 }
 
+/* By name; of equal ones linked code comes first. */
+static int compare_linked(const void *a, const void *b, void *binary)
+{
+	const struct fw_kernel *kernels = ((const struct fw_binary *)binary)->kernels;
+	const struct fw_kernel *x = &kernels[*(const uint32_t *)a];
+	const struct fw_kernel *y = &kernels[*(const uint32_t *)b];
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : x->is_provisional - y->is_provisional;
+}
+
+/*
+ * Programs built with -rdc=true keep the device linker's input beside its output, and that of
+ * libraries for targets that were not linked at all. It never runs, so it would only repeat every
+ * kernel with figures that do not hold.
+ */
+static fw_status mark_superseded(struct fw_occupancy_list *list, struct fw_error *err)
+{
+	const struct fw_kernel *kernels = list->binary->kernels;
+	size_t count = list->binary->kernel_count, cubins = 0;
+	uint32_t *order = fw_arena_array(&list->arena, count, sizeof(*order));
+	const struct fw_kernel *linked = NULL;
+
+	list->is_superseded = fw_arena_array(&list->arena, count, sizeof(*list->is_superseded));
+	if (!order || !list->is_superseded)
+		return fw_fail_nomem(err, count * sizeof(*order));
+	for (size_t i = 0; i < count; i++)
+		if (list->names[i] && kernels[i].kind == FW_IMAGE_CUBIN)
+			order[cubins++] = (uint32_t)i;
+	if (cubins)
+		qsort_r(order, cubins, sizeof(*order), compare_linked, list->binary);
+	for (size_t i = 0; i < cubins; i++) {
+		const struct fw_kernel *kernel = &kernels[order[i]];
+
+		if (!kernel->is_provisional)
+			linked = kernel;
+		else if (linked && !strcmp(linked->name, kernel->name))
+			list->is_superseded[order[i]] = true;
+		list->superseded += list->is_superseded[order[i]];
+	}
+	return FW_OK;
+}
+
 /* A row is shown where the GPU would load the kernel; where it loads nothing at all, every kernel is. */
 static bool is_shown(const struct fw_occupancy_list *list, size_t kernel, size_t device)
 {
-	if (!list->names[kernel] || !fw_occupancy_list_asks(list, kernel, device))
+	if (!list->names[kernel] || list->is_superseded[kernel] ||
+	    !fw_occupancy_list_asks(list, kernel, device))
 		return false;
 	return !list->args->device_count || list->loads_none[device] ||
 	       fw_occupancy_list_load(list, kernel, device) != FW_LOAD_NOT;
@@ -336,6 +380,8 @@ fw_status fw_occupancy_list_open(struct fw_occupancy_list *list,
 		return status;
 	choose_devices(list);
 	status = choose_loads(list, err);
+	if (!status)
+		status = mark_superseded(list, err);
 	return status ? status : make_rows(list, err);
 }
 

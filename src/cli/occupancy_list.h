@@ -32,6 +32,9 @@ struct fw_occupancy_list {
 	struct fw_occupancy_device devices[FW_OCCUPANCY_MAX_DEVICES];
 	size_t device_count, kept_kernels;
 	size_t without_limits; /* kernels for targets whose limits are not known */
+	/* Of relocatable code, where the files hold the linked code too: no row of their own. */
+	bool *is_superseded;
+	size_t superseded;
 	/* device_count x image_count and x kernel_count: what that GPU does with it (enum fw_load). */
 	enum fw_load *image_loads;
 	unsigned char *kernel_loads;
@@ -81,8 +84,12 @@ unsigned fw_occupancy_threads(const int dims[3]);
 /* Prints the list in one of its forms; false when memory is out. */
 bool fw_occupancy_print_table(const struct fw_occupancy_list *list);
 bool fw_occupancy_print_summary(const struct fw_occupancy_list *list);
+bool fw_occupancy_print_summary_json(const struct fw_occupancy_list *list);
 bool fw_occupancy_print_json(const struct fw_occupancy_list *list);
 bool fw_occupancy_print_csv(const struct fw_occupancy_list *list);
+
+/* "problems": what could not be read. */
+void fw_occupancy_json_problems(struct fw_json *json, const struct fw_binary *binary);
 
 /* Writes out what has been collected, and empties it. */
 void fw_occupancy_flush(struct fw_str *out);

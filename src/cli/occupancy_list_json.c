@@ -179,6 +179,7 @@ static void json_kernel(struct fw_json *json, const struct fw_occupancy_list *li
 	json_dims(json, "required_threads", k->required_threads);
 	json_number(json, "min_blocks", k->min_blocks);
 	json_number(json, "stack", k->stack);
+	json_number(json, "frame", k->frame);
 	json_number(json, "spill_instructions", k->spill_instructions);
 	json_dims(json, "cluster", k->cluster);
 	json_number(json, "max_cluster", k->max_cluster_rank);
@@ -192,7 +193,7 @@ static void json_kernel(struct fw_json *json, const struct fw_occupancy_list *li
 	fw_json_end_object(json);
 }
 
-static void json_problems(struct fw_json *json, const struct fw_binary *binary)
+void fw_occupancy_json_problems(struct fw_json *json, const struct fw_binary *binary)
 {
 	fw_json_begin_array(json, "problems");
 	for (size_t i = 0; i < binary->problem_count; i++) {
@@ -244,7 +245,7 @@ bool fw_occupancy_print_json(const struct fw_occupancy_list *list)
 			fw_occupancy_flush(&out);
 	}
 	fw_json_end_array(&json);
-	json_problems(&json, list->binary);
+	fw_occupancy_json_problems(&json, list->binary);
 	fw_json_end_object(&json);
 	fw_str_putc(&out, '\n');
 	is_good = is_good && !out.failed;

@@ -258,8 +258,8 @@ static int check_files(const struct fw_usage *usage, const struct fw_occupancy_a
 		return fw_usage_error(usage,
 				      "--regs, --smem, --barriers and --cluster are read from the "
 				      "file; leave them out, or the file");
-	if (args->has_summary && args->format != FW_OCCUPANCY_TEXT)
-		return fw_usage_error(usage, "--summary is text only");
+	if (args->has_summary && args->format == FW_OCCUPANCY_CSV)
+		return fw_usage_error(usage, "--summary is not written as csv");
 	if (args->format == FW_OCCUPANCY_CSV && args->sweep != FW_OCCUPANCY_NO_SWEEP)
 		return fw_usage_error(usage, "--sweep of files is not written as csv");
 	return -1;

@@ -5,7 +5,7 @@
 
 #define LOWEST       10
 #define MASKS        128 /* every combination of limiters */
-#define BAR_COLUMNS  40u
+#define BAR_COLUMNS  20u
 #define NAME_COLUMNS 100
 
 /* What one GPU's rows add up to. */
@@ -58,32 +58,41 @@ static void count_row(struct tally *tally, const struct fw_occupancy_list *list,
 		keep_lowest(tally, row);
 }
 
-static void put_bar(struct fw_str *out, size_t part, size_t whole)
+static void put_bar(struct fw_str *out, const char *label, size_t part, size_t whole)
 {
 	double share = whole ? (double)part / (double)whole : 0;
+	size_t columns = (size_t)(share * BAR_COLUMNS + 0.5);
 
-	fw_str_printf(out, "%8zu %6.1f %%  ", part, 100 * share);
-	fw_str_repeat(out, "#", (size_t)(share * BAR_COLUMNS + 0.5));
+	fw_str_printf(out, "  %-36s%8zu %6.1f %%%s", label, part, 100 * share, columns ? "  " : "");
+	fw_str_repeat(out, "#", columns);
 	fw_str_putc(out, '\n');
+}
+
+/* Takes the most frequent combination of limiters out of the tally; 0: none is left. */
+static unsigned take_most(struct tally *tally, size_t *rows)
+{
+	unsigned most = 0;
+
+	for (unsigned mask = 1; mask < MASKS; mask++)
+		if (tally->by_mask[mask] > tally->by_mask[most])
+			most = mask;
+	*rows = tally->by_mask[most];
+	tally->by_mask[most] = 0;
+	return most;
 }
 
 /* The combinations of limiters, the most frequent first. */
 static void put_limiters(struct fw_str *out, struct tally *tally, size_t known)
 {
-	for (;;) {
-		struct fw_str name = { 0 };
-		unsigned most = 0;
+	unsigned mask;
+	size_t rows;
 
-		for (unsigned mask = 1; mask < MASKS; mask++)
-			if (tally->by_mask[mask] > tally->by_mask[most])
-				most = mask;
-		if (!most)
-			return;
-		fw_occupancy_put_limiters(&name, most, ", ");
-		fw_str_printf(out, "  %-44s", fw_str_text(&name));
+	while ((mask = take_most(tally, &rows))) {
+		struct fw_str name = { 0 };
+
+		fw_occupancy_put_limiters(&name, mask, ", ");
+		put_bar(out, fw_str_text(&name), rows, known);
 		fw_str_release(&name);
-		put_bar(out, tally->by_mask[most], known);
-		tally->by_mask[most] = 0;
 	}
 }
 
@@ -130,15 +139,12 @@ static void put_tally(struct fw_str *out, const struct fw_occupancy_list *list, 
 	fw_str_puts(out, "\nlimited by\n");
 	put_limiters(out, tally, known);
 	fw_str_puts(out, "\noccupancy\n");
-	for (size_t i = 0; i < 4; i++) {
-		fw_str_printf(out, "  %-44s", quarters[i]);
-		put_bar(out, tally->by_quarter[i], known);
-	}
+	for (size_t i = 0; i < 4; i++)
+		put_bar(out, quarters[i], tally->by_quarter[i], known);
 	if (tally->intended_low)
 		fw_str_printf(out,
-			      "\n%zu rows below 50 %% are low on purpose (tiles, clusters, tensor "
-			      "memory, "
-			      "setmaxnreg, or by name)\n",
+			      "\nlow on purpose: %zu below 50 %% (tiles, clusters, tensor memory, "
+			      "setmaxnreg, name)\n",
 			      tally->intended_low);
 	if (tally->lowest_count)
 		fw_str_puts(
@@ -147,6 +153,17 @@ static void put_tally(struct fw_str *out, const struct fw_occupancy_list *list, 
 			"says\n");
 	for (size_t i = 0; i < tally->lowest_count; i++)
 		put_lowest(out, list, &tally->lowest[i]);
+}
+
+/* Counts the rows of one GPU from row i on; returns the row after them. */
+static size_t count_device(struct tally *tally, const struct fw_occupancy_list *list, size_t i)
+{
+	const struct fw_occupancy_row *rows = list->rows.data;
+	size_t device = rows[i].device;
+
+	for (; i < list->rows.len && rows[i].device == device; i++)
+		count_row(tally, list, &rows[i]);
+	return i;
 }
 
 bool fw_occupancy_print_summary(const struct fw_occupancy_list *list)
@@ -165,12 +182,106 @@ bool fw_occupancy_print_summary(const struct fw_occupancy_list *list)
 			fw_occupancy_put_device(&out, &list->devices[device]);
 			fw_str_puts(&out, ": kernels compiled for it\n");
 		}
-		for (; i < list->rows.len && rows[i].device == device; i++)
-			count_row(&tally, list, &rows[i]);
+		i = count_device(&tally, list, i);
 		put_tally(&out, list, &tally);
 		fw_str_putc(&out, '\n');
 	}
 	fw_occupancy_put_notes(&out, list);
+	is_good = !out.failed;
+	fw_occupancy_flush(&out);
+	fw_str_release(&out);
+	return is_good;
+}
+
+static void json_lowest(struct fw_json *json, const struct fw_occupancy_list *list,
+			const struct fw_occupancy_row *row)
+{
+	const struct fw_kernel *kernel = &list->binary->kernels[row->kernel];
+	struct fw_occupancy_launch launch =
+		fw_occupancy_list_launch(list, kernel, row->device, row->block);
+	char target[FW_TARGET_TEXT];
+
+	fw_json_begin_object(json, NULL);
+	fw_json_string(json, "name", kernel->name);
+	fw_json_string(json, "demangled", list->names[row->kernel]);
+	fw_json_string(json, "sm", fw_target_text(kernel->target, target));
+	fw_json_uint(json, "registers", launch.in.registers);
+	fw_json_uint(json, "static_smem", launch.in.static_smem_bytes);
+	fw_json_uint(json, "barriers", launch.in.barriers);
+	fw_occupancy_json_result(json, &launch);
+	fw_json_end_object(json);
+}
+
+static void json_tally(struct fw_json *json, const struct fw_occupancy_list *list,
+		       struct tally *tally)
+{
+	unsigned mask;
+	size_t rows;
+
+	fw_json_uint(json, "rows", tally->rows);
+	fw_json_uint(json, "unknown_registers", tally->unknown);
+	fw_json_uint(json, "would_not_launch", tally->refused);
+	fw_json_uint(json, "intended_low", tally->intended_low);
+	fw_json_begin_array(json, "limited_by");
+	while ((mask = take_most(tally, &rows))) {
+		fw_json_begin_object(json, NULL);
+		fw_occupancy_json_limiters(json, mask);
+		fw_json_uint(json, "rows", rows);
+		fw_json_end_object(json);
+	}
+	fw_json_end_array(json);
+	fw_json_begin_array(json, "occupancy_up_to");
+	for (size_t i = 0; i < 4; i++) {
+		fw_json_begin_object(json, NULL);
+		fw_json_double(json, "occupancy", (double)(i + 1) / 4);
+		fw_json_uint(json, "rows", tally->by_quarter[i]);
+		fw_json_end_object(json);
+	}
+	fw_json_end_array(json);
+	fw_json_begin_array(json, "lowest");
+	for (size_t i = 0; i < tally->lowest_count; i++)
+		json_lowest(json, list, &tally->lowest[i]);
+	fw_json_end_array(json);
+}
+
+static void json_totals(struct fw_json *json, const struct fw_occupancy_list *list)
+{
+	const struct fw_binary *binary = list->binary;
+
+	fw_json_uint(json, "kernels", list->kept_kernels);
+	fw_json_uint(json, "kernels_before_folding", binary->instances);
+	fw_json_uint(json, "images", binary->image_count);
+	fw_json_uint(json, "superseded_by_linked_code", list->superseded);
+	fw_json_uint(json, "without_limits", list->without_limits);
+}
+
+bool fw_occupancy_print_summary_json(const struct fw_occupancy_list *list)
+{
+	const struct fw_occupancy_row *rows = list->rows.data;
+	struct fw_str out = { 0 };
+	struct fw_json json = { .out = &out, .indent = 2 };
+	char cc[FW_OCCUPANCY_CC_TEXT];
+	bool is_good;
+
+	fw_json_begin_object(&json, NULL);
+	fw_json_uint(&json, "schema", 1);
+	fw_json_begin_array(&json, "summary");
+	for (size_t i = 0; i < list->rows.len;) {
+		const struct fw_occupancy_device *device = &list->devices[rows[i].device];
+		struct tally tally = { 0 };
+
+		fw_json_begin_object(&json, NULL);
+		fw_json_string(&json, "cc", fw_occupancy_cc_text(device->hw->cc, cc));
+		fw_json_string(&json, "gpu", device->chip);
+		i = count_device(&tally, list, i);
+		json_tally(&json, list, &tally);
+		fw_json_end_object(&json);
+	}
+	fw_json_end_array(&json);
+	json_totals(&json, list);
+	fw_occupancy_json_problems(&json, list->binary);
+	fw_json_end_object(&json);
+	fw_str_putc(&out, '\n');
 	is_good = !out.failed;
 	fw_occupancy_flush(&out);
 	fw_str_release(&out);

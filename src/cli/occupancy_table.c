@@ -292,8 +292,8 @@ void fw_occupancy_put_notes(struct fw_str *out, const struct fw_occupancy_list *
 	if (counts.assumed)
 		fw_str_printf(
 			out,
-			"block ?: %zu rows have no launch bounds, %u threads are assumed; --block "
-			"sets them\n",
+			"block ?: %zu rows have no launch bounds; %u threads assumed, --block sets "
+			"them\n",
 			counts.assumed, FW_OCCUPANCY_ASSUMED_BLOCK);
 	if (counts.unknown_registers)
 		fw_str_printf(
@@ -309,9 +309,16 @@ void fw_occupancy_put_notes(struct fw_str *out, const struct fw_occupancy_list *
 	if (counts.provisional)
 		fw_str_printf(
 			out,
-			"before linking: %zu rows are relocatable code, the device linker may "
-			"change them\n",
+			"before linking: %zu rows are relocatable code; the device linker may "
+			"change "
+			"them\nand adds shared memory of templates, of file scope and of called "
+			"functions\n",
 			counts.provisional);
+	if (list->superseded)
+		fw_str_printf(out,
+			      "not listed: %zu kernels before linking, whose linked code is in the "
+			      "files too\n",
+			      list->superseded);
 	if (list->without_limits)
 		fw_str_printf(
 			out, "no limits known: %zu kernels are for other targets; --cc names one\n",
