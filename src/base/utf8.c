@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Decodes one character; returns its length, 0 if malformed (RFC 3629: no overlong, no surrogate). */
@@ -34,6 +35,17 @@ size_t fw_utf8_length(const char *text, size_t len)
 	uint32_t code;
 
 	return decode(text, len, &code);
+}
+
+size_t fw_utf8_printable(const char *text, size_t len)
+{
+	uint32_t code = 0;
+	size_t n = decode(text, len, &code);
+	bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+	bool is_direction =
+		(code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+
+	return is_control || is_direction ? 0 : n;
 }
 
 /* The blocks of Unicode 15 whose characters a terminal draws two columns wide (coarse). */

@@ -3,6 +3,7 @@
 #include "cli/occupancy_list.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static bool print(const struct fw_occupancy_list *list)
 {
@@ -22,9 +23,19 @@ static bool print(const struct fw_occupancy_list *list)
 /* What could not be read; the exit code is 1 only if nothing else was found. */
 static int tell_problems(const struct fw_binary *binary)
 {
-	for (size_t i = 0; i < binary->problem_count; i++)
-		fprintf(stderr, "fullwarp occupancy: %s: %s\n", binary->problems[i].source,
-			binary->problems[i].message);
+	struct fw_str line = { 0 };
+
+	for (size_t i = 0; i < binary->problem_count; i++) {
+		const struct fw_binary_problem *problem = &binary->problems[i];
+
+		/* Members of archives and wheels have names from the file, and messages quote it. */
+		fw_occupancy_put_clean(&line, problem->source, strlen(problem->source));
+		fw_str_puts(&line, ": ");
+		fw_occupancy_put_clean(&line, problem->message, strlen(problem->message));
+		fprintf(stderr, "fullwarp occupancy: %s\n", fw_str_text(&line));
+		fw_str_clear(&line);
+	}
+	fw_str_release(&line);
 	return binary->problem_count && !binary->kernel_count;
 }
 

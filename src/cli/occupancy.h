@@ -62,6 +62,9 @@ struct fw_occupancy_launch fw_occupancy_launch_of(const struct fw_occupancy_devi
 						  const struct fw_occupancy_input *kernel,
 						  unsigned block);
 
+/* Text of a file, for a terminal: what must not reach one becomes U+FFFD. */
+void fw_occupancy_put_clean(struct fw_str *out, const char *text, size_t len);
+
 /* Names of the bits of limiters, with separator between them. */
 void fw_occupancy_put_limiters(struct fw_str *out, unsigned limiters, const char *separator);
 void fw_occupancy_json_limiters(struct fw_json *json, unsigned limiters);

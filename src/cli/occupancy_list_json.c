@@ -272,10 +272,15 @@ static void csv_dims(struct fw_str *out, const int dims[3])
 static void csv_text(struct fw_str *out, const char *text)
 {
 	fw_str_putc(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			fw_str_putc(out, '"');
-		fw_str_putc(out, *text);
+	while (*text) {
+		size_t len = strcspn(text, "\"");
+
+		fw_occupancy_put_clean(out, text, len);
+		text += len;
+		if (*text) {
+			fw_str_puts(out, "\"\"");
+			text++;
+		}
 	}
 	fw_str_putc(out, '"');
 }

@@ -1,6 +1,8 @@
 /* `--summary`: thousands of kernels as a histogram by limiter, and the ten lowest with reasons. */
 #include "cli/occupancy_list.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 #define LOWEST       10
@@ -103,7 +105,7 @@ static void put_lowest(struct fw_str *out, const struct fw_occupancy_list *list,
 	struct fw_occupancy_launch launch =
 		fw_occupancy_list_launch(list, kernel, row->device, row->block);
 	const char *name = list->names[row->kernel];
-	size_t len = strlen(name);
+	size_t len = strlen(name), cut = fw_utf8_cut(name, len, NAME_COLUMNS);
 
 	fw_str_printf(out, "  %5.1f %%  %u x %u threads", 100 * launch.result.occupancy,
 		      launch.result.blocks_per_sm, row->block);
@@ -117,8 +119,8 @@ static void put_lowest(struct fw_str *out, const struct fw_occupancy_list *list,
 	fw_str_puts(out, " (");
 	fw_occupancy_put_limiters(out, launch.result.limiters, ", ");
 	fw_str_puts(out, "): ");
-	fw_str_append(out, name, len < NAME_COLUMNS ? len : NAME_COLUMNS);
-	fw_str_puts(out, len < NAME_COLUMNS ? "\n" : "...\n");
+	fw_occupancy_put_clean(out, name, cut);
+	fw_str_puts(out, cut == len ? "\n" : "...\n");
 }
 
 static void put_tally(struct fw_str *out, const struct fw_occupancy_list *list, struct tally *tally)

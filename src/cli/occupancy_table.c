@@ -90,7 +90,7 @@ static void put_name(struct fw_str *out, const struct fw_occupancy_list *list, s
 	size_t cut = columns && list->args->is_terminal ? fw_utf8_cut(name, len, width) : len;
 	uint32_t copies = list->binary->kernels[kernel].copies;
 
-	fw_str_append(out, name, cut);
+	fw_occupancy_put_clean(out, name, cut);
 	if (cut < len)
 		fw_str_puts(out, "...");
 	if (copies > 1)

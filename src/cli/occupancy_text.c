@@ -1,6 +1,8 @@
 /* The pieces that several outputs of `fullwarp occupancy` share. */
 #include "cli/occupancy.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +18,19 @@ struct fw_occupancy_launch fw_occupancy_launch_of(const struct fw_occupancy_devi
 	fw_occupancy_result_init(&launch.result);
 	fw_occupancy_compute(device->hw, &launch.in, &launch.result);
 	return launch;
+}
+
+void fw_occupancy_put_clean(struct fw_str *out, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		size_t n = fw_utf8_length(text + i, len - i);
+
+		if (fw_utf8_printable(text + i, len - i))
+			fw_str_append(out, text + i, n);
+		else
+			fw_str_puts(out, "\xef\xbf\xbd");
+		i += n ? n : 1;
+	}
 }
 
 void fw_occupancy_put_limiters(struct fw_str *out, unsigned limiters, const char *separator)

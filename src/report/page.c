@@ -39,29 +39,12 @@ void fw_page_ink(struct fw_page *page, enum fw_ink ink)
 		fw_str_puts(page->out, codes[ink]);
 }
 
-/* C1 controls, and the marks that turn the direction of writing around. */
-static bool is_hidden(const char *text, size_t len)
-{
-	unsigned char a = (unsigned char)text[0], b = (unsigned char)text[1];
-
-	if (len == 2)
-		return a == 0xc2 && b < 0xa0;
-	if (len == 3 && a == 0xe2) {
-		unsigned char c = (unsigned char)text[2];
-
-		return (b == 0x80 && c >= 0xaa && c <= 0xae) ||
-		       (b == 0x81 && c >= 0xa6 && c <= 0xa9);
-	}
-	return false;
-}
-
 static void put_clean(struct fw_page *page, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len;) {
-		unsigned char c = (unsigned char)text[i];
 		size_t n = fw_utf8_length(text + i, len - i);
 
-		if (!n || (c < 0x20 && c != '\n') || c == 0x7f || is_hidden(text + i, n))
+		if (text[i] != '\n' && !fw_utf8_printable(text + i, len - i))
 			fw_str_puts(page->out, page->ascii ? "?" : "\xef\xbf\xbd");
 		else
 			fw_str_append(page->out, text + i, n);

@@ -117,6 +117,21 @@ static void json_is_valid_whatever_the_bytes(void **state)
 	fw_str_release(&out);
 }
 
+/* ESC, DEL, U+009B (a C1 control that begins a sequence), U+202E (right to left). */
+static void utf8_tells_what_a_terminal_must_not_get(void **state)
+{
+	(void)state;
+	assert_int_equal(fw_utf8_printable("\x1b", 1), 0);
+	assert_int_equal(fw_utf8_printable("\n", 1), 0);
+	assert_int_equal(fw_utf8_printable("\x7f", 1), 0);
+	assert_int_equal(fw_utf8_printable("\xc2\x9b", 2), 0);
+	assert_int_equal(fw_utf8_printable("\xe2\x80\xae", 3), 0);
+	assert_int_equal(fw_utf8_printable("\xff", 1), 0);
+	assert_int_equal(fw_utf8_printable("a", 1), 1);
+	assert_int_equal(fw_utf8_printable("\xc2\xa0", 2), 2);
+	assert_int_equal(fw_utf8_printable("\xe4\xbd\xa0", 3), 3);
+}
+
 static void utf8_refuses_what_rfc3629_refuses(void **state)
 {
 	(void)state;
@@ -169,6 +184,7 @@ int main(void)
 		cmocka_unit_test(map_keeps_every_key),
 		cmocka_unit_test(json_is_valid_whatever_the_bytes),
 		cmocka_unit_test(utf8_refuses_what_rfc3629_refuses),
+		cmocka_unit_test(utf8_tells_what_a_terminal_must_not_get),
 		cmocka_unit_test(demangles_static_internal_names),
 		cmocka_unit_test(file_refuses_what_is_no_file),
 	};
