@@ -13,7 +13,7 @@
 #define NOT_OF_CALLS     (BIT(FW_CLASS_INPUT) | BIT(FW_CLASS_BLOCKING_COPY) | BIT(FW_CLASS_ALLOC))
 #define OF_BLOCKING_COPY BIT(FW_CLASS_BLOCKING_COPY)
 
-_Static_assert(FW_CLASS_COUNT <= 32, "classes fit a mask");
+_Static_assert(FW_CLASS_COUNT < 31, "classes fit a mask beside FW_IDLE_NOT_QUEUED");
 
 /* One of the calls asked about. */
 struct entry {
@@ -339,10 +339,10 @@ static bool prepare(struct job *job, const uint32_t *calls)
 	for (int c = 0; c < FW_CLASS_COUNT; c++)
 		if (fw_class_is_idle((enum fw_class)c))
 			idle |= BIT(c);
-	idle &= ~NOT_OF_CALLS;
-	return enter(job, calls) && fw_idle_sum_build(&job->gaps, job->device, idle) &&
-	       fw_idle_sum_build(&job->inside, job->device, OF_BLOCKING_COPY) &&
-	       fw_idle_sum_build(&job->both, job->device, idle | OF_BLOCKING_COPY) &&
+	idle = (idle & ~NOT_OF_CALLS) | FW_IDLE_NOT_QUEUED;
+	return enter(job, calls) && fw_idle_sum_build(&job->gaps, job->ledger, job->device, idle) &&
+	       fw_idle_sum_build(&job->inside, job->ledger, job->device, OF_BLOCKING_COPY) &&
+	       fw_idle_sum_build(&job->both, job->ledger, job->device, idle | OF_BLOCKING_COPY) &&
 	       fw_waits_build(&job->waits, job->ledger, job->device) && pass_copies(job) &&
 	       expose(job) && find_blockers(job) && stretch_all(job);
 }

@@ -108,8 +108,9 @@ static bool prepare(struct job *job)
 		if (fw_class_is_idle((enum fw_class)c))
 			idle |= 1u << c;
 	idle &= ~left_out;
-	return fw_idle_sum_build(&job->outside, job->device, idle) &&
-	       fw_idle_sum_build(&job->used, job->device, idle | 1u << FW_CLASS_INPUT) &&
+	return fw_idle_sum_build(&job->outside, job->ledger, job->device, idle) &&
+	       fw_idle_sum_build(&job->used, job->ledger, job->device,
+				 idle | 1u << FW_CLASS_INPUT) &&
 	       fw_waits_build(&job->waits, job->ledger, job->device) &&
 	       fw_blockers_build(&job->blockers, &job->waits, NULL) && collect(job) && follow(job);
 }

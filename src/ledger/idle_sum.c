@@ -3,20 +3,32 @@
 
 #include <stdlib.h>
 
+/* True if the operation that ends the gap had long been queued on the device when the gap began. */
+static bool was_queued(const struct fw_idle_sum *sum, const struct fw_idle *piece)
+{
+	bool is_asked = sum->classes & FW_IDLE_NOT_QUEUED;
+	uint32_t call =
+		piece->next_op == FW_NONE ? FW_NONE : sum->ledger->call_of_op[piece->next_op];
+
+	return is_asked && piece->class_id == FW_CLASS_DEVICE_WAIT && call != FW_NONE &&
+	       sum->ledger->trace->calls.end_ns[call] <= piece->start_ns - FW_QUEUED_NS;
+}
+
 /* What piece i adds to the sum. */
 static int64_t counted(const struct fw_idle_sum *sum, size_t i)
 {
-	bool counts = sum->classes >> sum->idle[i].class_id & 1;
+	const struct fw_idle *piece = &sum->idle[i];
+	bool counts = (sum->classes >> piece->class_id & 1) && !was_queued(sum, piece);
 
-	return counts ? sum->idle[i].end_ns - sum->idle[i].start_ns : 0;
+	return counts ? piece->end_ns - piece->start_ns : 0;
 }
 
-bool fw_idle_sum_build(struct fw_idle_sum *sum, const struct fw_device_ledger *device,
-		       uint32_t classes)
+bool fw_idle_sum_build(struct fw_idle_sum *sum, const struct fw_ledger *ledger,
+		       const struct fw_device_ledger *device, uint32_t classes)
 {
 	int64_t total = 0;
 
-	*sum = (struct fw_idle_sum){ device->idle, device->idle_count, classes, NULL };
+	*sum = (struct fw_idle_sum){ ledger, device->idle, device->idle_count, classes, NULL };
 	sum->before = malloc((sum->len + 1) * sizeof(*sum->before));
 	if (!sum->before)
 		return false;

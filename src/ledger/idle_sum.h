@@ -4,16 +4,24 @@
 #include "ledger/intervals.h"
 #include "ledger/ledger.h"
 
+/*
+ * Beside the bits of classes: leave out gaps before an operation whose launch was over FW_QUEUED_NS
+ * before the gap began. The work was there, and an earlier host would not have shortened them.
+ */
+#define FW_IDLE_NOT_QUEUED (1u << 31)
+#define FW_QUEUED_NS       10000
+
 struct fw_idle_sum {
-	const struct fw_idle *idle; /* borrowed */
+	const struct fw_ledger *ledger; /* borrowed */
+	const struct fw_idle *idle;     /* borrowed */
 	size_t len;
-	uint32_t classes; /* bit 1 << enum fw_class: those that count */
+	uint32_t classes; /* bit 1 << enum fw_class: those that count; FW_IDLE_NOT_QUEUED */
 	int64_t *before;  /* such time before idle[i] */
 };
 
 /* False when memory is out; fw_idle_sum_release is due in both cases. */
-bool fw_idle_sum_build(struct fw_idle_sum *sum, const struct fw_device_ledger *device,
-		       uint32_t classes);
+bool fw_idle_sum_build(struct fw_idle_sum *sum, const struct fw_ledger *ledger,
+		       const struct fw_device_ledger *device, uint32_t classes);
 void fw_idle_sum_release(struct fw_idle_sum *sum);
 
 /* Such time in [from, to); 0 if reversed. */

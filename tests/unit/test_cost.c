@@ -589,9 +589,31 @@ static void loader_wait_costs_the_lead_too(void **state)
 	}
 }
 
+/*
+ * The wait [5,60005) leaves 20 ns of gap before the next kernel, and a lead of 60 us to look for more. The
+ * gap [90000,100000) is no such: its kernel was launched at 60021 and had been queued for 30 us.
+ */
+static void gaps_of_queued_work_are_not_charged(void **state)
+{
+	struct ledger_case c;
+	uint32_t thread, sync;
+
+	(void)state;
+	case_open(&c);
+	thread = case_thread(&c, "1");
+	case_launch(&c, thread, 0, 10, 60000, 1);
+	sync = case_call(&c, thread, "cudaDeviceSynchronize", 5, 60005, 2);
+	case_launch(&c, thread, 60010, 60020, 90000, 3);
+	case_launch(&c, thread, 60016, 100000, 110000, 4);
+	case_build(&c, NULL);
+	assert_int_equal(fw_cost_of_calls(c.ledger, c.ledger->devices, &sync, 1, NULL), 20);
+	case_close(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gaps_of_queued_work_are_not_charged),
 		cmocka_unit_test(sync_costs_the_idle_time_up_to_the_next_launch),
 		cmocka_unit_test(sync_is_not_charged_with_input_and_allocation),
 		cmocka_unit_test(sync_that_waited_for_nothing_is_charged_from_its_start),
