@@ -541,6 +541,15 @@ static void devices_are_one_only_by_uuid(void **state)
 	assert_int_equal(l->devices[0].totals.streams, 2);
 	assert_int_equal(l->devices[1].device, 1);
 	made_destroy(l);
+	/* Where each file has its own zero of time the operations lie on no common line. */
+	t = made_trace();
+	made_op(t, (struct made_op){ 100, 200, .device = 0 });
+	made_op(t, (struct made_op){ 300, 400, .device = 0, .file = 1 });
+	t->devices.uuid[0] = t->devices.uuid[1] = made_string(t, "GPU-1");
+	t->blind_spots |= 1u << FW_BLIND_UNALIGNED;
+	l = made_ledger(t);
+	assert_int_equal(l->device_count, 2);
+	made_destroy(l);
 }
 
 static void totals_count_what_the_tables_define(void **state)
