@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static uint32_t add_file(struct fw_trace *trace, const char *name)
 {
@@ -103,28 +104,57 @@ static void forget_rows(struct fw_trace *t, const struct mark *from)
 	t->counters.len = from->counters;
 }
 
+/* What reading several files keeps between them. */
+struct several {
+	struct fw_error refusal; /* of the first file that was refused */
+	struct fw_map seen;      /* (device, inode) of the files -> row of files */
+};
+
+/* A file that is named twice, perhaps by two paths, would count twice. Pipes can be read once anyway. */
+static fw_status refuse_repeated(const char *path, struct several *several,
+				 const struct fw_trace *trace, struct fw_error *err)
+{
+	struct stat info;
+	bool inserted;
+	uint64_t *row;
+
+	if (!strcmp(path, "-") || stat(path, &info) || !S_ISREG(info.st_mode))
+		return FW_OK;
+	row = fw_map_at(&several->seen, info.st_dev, info.st_ino, &inserted);
+	if (!row)
+		return fw_fail_nomem(err, sizeof(*row));
+	if (inserted)
+		*row = trace->files.len;
+	if (inserted || *row >= trace->files.len)
+		return FW_OK;
+	return fw_fail(err, FW_ERR_UNSUPPORTED, "%s: the same file as %s, counted once", path,
+		       fw_trace_text(trace, trace->files.path[*row]));
+}
+
 /*
  * Reads one of several files. Where there is nothing usable in it the others still count: it leaves no
- * rows, and says why in the table of files. *refusal keeps the first such message.
+ * rows, and says why in the table of files.
  */
 static fw_status import_one_of(const char *path, const struct fw_import_options *options,
-			       struct fw_trace *trace, struct fw_error *refusal,
+			       struct fw_trace *trace, struct several *several,
 			       struct fw_error *err)
 {
 	struct fw_integrity integrity = trace->integrity;
 	struct mark before = mark_of(trace);
 	struct fw_error why = { 0 };
 	size_t file = trace->files.len;
-	fw_status status = import_path(path, options, trace, &why);
+	fw_status status = refuse_repeated(path, several, trace, &why);
 	bool failed = false;
 
+	if (!status)
+		status = import_path(path, options, trace, &why);
 	if (status != FW_ERR_FORMAT && status != FW_ERR_UNSUPPORTED) {
 		if (status && err)
 			*err = why;
 		return status;
 	}
-	if (!refusal->code)
-		*refusal = why;
+	if (!several->refusal.code)
+		several->refusal = why;
 	if (trace->files.len == file)
 		file = add_file(trace, path);
 	if (file == FW_NONE)
@@ -215,7 +245,7 @@ fw_status fw_import_files(const char *const *paths, size_t count,
 			  const struct fw_import_options *options, struct fw_trace **trace,
 			  struct fw_error *err)
 {
-	struct fw_error refusal = { 0 };
+	struct several several = { 0 };
 	struct fw_trace *built;
 	struct mark *marks;
 	fw_status status;
@@ -230,17 +260,18 @@ fw_status fw_import_files(const char *const *paths, size_t count,
 	if (!marks)
 		status = fw_fail_nomem(err, count * sizeof(*marks));
 	for (size_t i = 0; i < count && !status; i++) {
-		status = import_one_of(paths[i], options, built, &refusal, err);
+		status = import_one_of(paths[i], options, built, &several, err);
 		marks[i + 1] = mark_of(built);
 	}
 	if (!status && !has_used_file(built)) {
-		status = refusal.code;
+		status = several.refusal.code;
 		if (err)
-			*err = refusal;
+			*err = several.refusal;
 	}
 	if (!status)
 		align(built, marks);
 	free(marks);
+	fw_map_release(&several.seen);
 	return finish(status, built, trace, err);
 }
 

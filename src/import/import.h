@@ -29,7 +29,7 @@ fw_status fw_import_file(const char *path, const struct fw_import_options *optio
 /*
  * The same for several files (ranks) into one trace: devices of different files are different, unless
  * their UUIDs match. Times are aligned by the files' absolute times where all have them. A file with
- * nothing usable in it is left out, with the reason in the table of files, unless all are like that.
+ * nothing usable in it, and one that is named again, is left out, with the reason in the table of files, unless all are like that.
  */
 fw_status fw_import_files(const char *const *paths, size_t count,
 			  const struct fw_import_options *options, struct fw_trace **trace,

@@ -502,7 +502,7 @@ static void ranks_are_aligned_by_their_absolute_times(void **state)
 }
 
 /* A Chrome trace that is not of Kineto has rows, and times, before it is known to be none. */
-static void files_of_no_use_leave_nothing_but_the_reason(void **state)
+static void files_of_no_use_leave_only_the_reason(void **state)
 {
 	static const char foreign[] =
 		"{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,"
@@ -533,8 +533,16 @@ static void files_of_no_use_leave_nothing_but_the_reason(void **state)
 	/* Its base and the kernel's start at 11 us. */
 	assert_int_equal(t->epoch_ns, 1700000000000011000);
 	assert_int_equal(t->files.refused[1], 0);
-	assert_non_null(strstr(fw_trace_text(t, t->files.refused[2]), "not of PyTorch's profiler"));
+	assert_non_null(strstr(fw_trace_text(t, t->files.refused[0]), "not of PyTorch's profiler"));
+	assert_non_null(strstr(fw_trace_text(t, t->files.refused[2]), "the same file as"));
 	fw_trace_destroy(t);
+	/* The same file again counts once. */
+	paths[0] = names[1];
+	assert_int_equal(fw_import_files(paths, 2, NULL, &t, &err), FW_OK);
+	assert_int_equal(t->ops.len, 1);
+	assert_non_null(strstr(fw_trace_text(t, t->files.refused[1]), "the same file as"));
+	fw_trace_destroy(t);
+	paths[0] = names[0];
 	t = NULL;
 	assert_int_equal(fw_import_files(paths, 1, NULL, &t, &err), FW_ERR_UNSUPPORTED);
 	assert_null(t);
@@ -591,7 +599,7 @@ int main(void)
 		cmocka_unit_test(packed_files_are_read_as_far_as_they_are_whole),
 		cmocka_unit_test(foreign_files_are_refused_by_name),
 		cmocka_unit_test(ranks_are_aligned_by_their_absolute_times),
-		cmocka_unit_test(files_of_no_use_leave_nothing_but_the_reason),
+		cmocka_unit_test(files_of_no_use_leave_only_the_reason),
 		cmocka_unit_test(hostile_times_do_not_overflow),
 		cmocka_unit_test(a_trace_of_the_host_alone_is_a_trace),
 	};
