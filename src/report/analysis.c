@@ -1,6 +1,7 @@
 /* The public handle: traces in, ledger and findings behind it, text or JSON out. */
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +31,18 @@ static fw_status take_struct(void *to, size_t to_size, const void *from, struct 
 static fw_status fail_without_gpu(const struct fw_trace *trace, const char *path,
 				  struct fw_error *err)
 {
-	return fw_fail(err, FW_ERR_FORMAT, "%s: no GPU operation among its %llu records%s; %s",
-		       path, (unsigned long long)trace->integrity.events,
-		       trace->integrity.truncated ? " (the file ends in the middle of one)" : "",
-		       fw_blind_spot_remedy(FW_BLIND_NO_GPU_OPS));
+	const struct fw_integrity *i = &trace->integrity;
+	uint64_t dropped = i->bad_records + i->bad_times + i->negative_durations + i->zero_times;
+	char lost[80] = "";
+
+	if (dropped)
+		snprintf(lost, sizeof(lost), " (%" PRIu64 " damaged ones had to be skipped)",
+			 dropped);
+	else if (i->truncated)
+		snprintf(lost, sizeof(lost), " (the file ends in the middle of one)");
+	return fw_fail(err, FW_ERR_FORMAT,
+		       "%s: no GPU operation among its %" PRIu64 " records%s; %s", path, i->events,
+		       lost, fw_blind_spot_remedy(FW_BLIND_NO_GPU_OPS));
 }
 
 /*
