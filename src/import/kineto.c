@@ -470,6 +470,17 @@ static fw_status read_document(struct fw_kineto *k, struct fw_error *err)
 	return FW_OK;
 }
 
+/* The array of events without a document around it, behind its bracket. */
+static fw_status read_bare(struct fw_kineto *k, struct fw_error *err)
+{
+	char c;
+	fw_status status = next_byte(k, &c, err);
+
+	k->has_seen_events = k->is_bare = true;
+	k->is_list = c != '{' && c != ']' && k->at < k->len;
+	return status ? status : read_events(k, err);
+}
+
 static fw_status read_text(struct fw_kineto *k, struct fw_error *err)
 {
 	const char *name = fw_source_name(k->source);
@@ -500,8 +511,7 @@ static fw_status read_text(struct fw_kineto *k, struct fw_error *err)
 	k->at++;
 	if (c == '{')
 		return read_document(k, err);
-	k->has_seen_events = k->is_bare = true;
-	return read_events(k, err);
+	return read_bare(k, err);
 }
 
 /* What stands behind the document is of no use, but only at the end is it known to be undamaged. */
@@ -561,6 +571,12 @@ static fw_status judge(const struct fw_kineto *k, struct fw_error *err)
 		return fw_fail(err, FW_ERR_UNSUPPORTED,
 			       "%s: a Chrome trace, but not of PyTorch's profiler: no event of "
 			       "category kernel, cuda_runtime, cpu_op, ...",
+			       name);
+	if (k->is_list)
+		return fw_fail(err, FW_ERR_UNSUPPORTED,
+			       "%s: a JSON array, but not of events, such as a memory timeline of "
+			       "PyTorch: it has no times of the GPU; pass the profiler's trace "
+			       "instead",
 			       name);
 	return refuse_unusable(k, err);
 }

@@ -52,6 +52,7 @@ struct fw_kineto {
 	bool has_base, has_header, is_amd, is_out_of_memory;
 	bool is_execution_trace, has_events, has_seen_events, is_cut;
 	bool is_bare;   /* the file is the array of events and nothing else */
+	bool is_list;   /* the same, but its first element is no event */
 	bool is_shaken; /* damage was skipped in this array: its records may not be where they seem */
 	uint64_t reread_bytes;            /* looked at again after damage */
 	uint64_t kineto_events;           /* events of a category that Kineto writes */

@@ -440,6 +440,10 @@ static void foreign_files_are_refused_by_name(void **state)
 	REFUSES("[{\"name\":\"aten::add\",\"ph\":\"X\",\"ts\":1,\"dur\":2,\"tid\":1,\"pid\":\"CPU "
 		"functions\",\"args\":{}}]",
 		FW_ERR_UNSUPPORTED, "not of PyTorch's profiler");
+	/* As export_memory_timeline("x.raw.json.gz") writes: time, action, what, bytes. */
+	REFUSES("[[1700000000000, 1, [7, 0], 512], [1700000000001, 3, [7, 0], 512]]",
+		FW_ERR_UNSUPPORTED, "memory timeline");
+	REFUSES("[]", FW_ERR_FORMAT, "no traceEvents");
 	REFUSES("SQLite format 3\0 and the rest", FW_ERR_UNSUPPORTED, "SQLite");
 	REFUSES("PK\3\4....", FW_ERR_UNSUPPORTED, "zip");
 	REFUSES("{\"traceEvents\":[{\"ph\":\"X\",\"name\"", FW_ERR_FORMAT, "ends at offset");
