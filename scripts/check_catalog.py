@@ -6,8 +6,8 @@ import sys
 import tree
 
 # One row a kind: its table (or where its functions are declared) with the pattern of an entry, what an entry {name} (C
-# name) or {id} (with hyphens) must have, and where an orphan would stand. A need that ends in / is a folder with a file
-# in it.
+# name) or {id} (with hyphens) must have, what files must say of it, and where an orphan would stand. A need that ends in /
+# is a folder with a file in it.
 KINDS = (
     {"what": "command", "table": "src/cli/commands.def", "entry": r"FW_CMD\(\s*(\w+)",
      "needs": ("src/cli/cmd_{name}.c", "docs/man/fullwarp-{id}.1", "tests/cli/{id}*/cmd"),
@@ -22,8 +22,10 @@ KINDS = (
      "needs": ("src/report/{name}.c", "docs/format/report-{id}.md", "tests/cli/report-{id}*/cmd"),
      "orphans": ((r"docs/format/report-([\w-]+)\.md", "id"),)},
     {"what": "doctor check", "table": "src/doctor/checks.def", "entry": r"FW_CHECK\(\s*(\w+)",
-     "needs": ("src/doctor/{name}.c", "docs/doctor/{id}.md", "tests/unit/test_doctor*.c"),
-     "orphans": ((r"docs/doctor/(?!README)([\w-]+)\.md", "id"),)},
+     "needs": ("src/doctor/{name}.c",),
+     "says": (("docs/doctor.md", "| `{id}` |"), ("tests/doctor/*.cases", "expect {id} ok"),
+              ("tests/doctor/*.cases", "expect {id} problem"), ("tests/doctor/*.cases", "expect {id} unknown")),
+     "orphans": ()},
     {"what": "what-if change", "table": "src/whatif/changes.def", "entry": r"FW_CHANGE\(\s*(\w+)",
      "needs": ("src/whatif/{name}.c", "docs/whatif/{id}.md", "tests/whatif/{id}/"),
      "orphans": ((r"docs/whatif/(?!README)([\w-]+)\.md", "id"), (r"tests/whatif/([\w-]+)/.*", "id"))},
@@ -49,6 +51,10 @@ def check_kind(root, names, kind, listed, problems):
             pattern = need + "**/*" if need.endswith("/") else need
             if not any(p.is_file() for p in root.glob(pattern)):
                 problems.append(f"{kind['what']} {name}: {need} is missing")
+        for where, words in kind.get("says", ()):
+            words = words.format(**forms)
+            if not any(words in p.read_text() for p in root.glob(where)):
+                problems.append(f"{kind['what']} {name}: {where} does not say '{words}'")
     known = {"name": set(listed), "id": {name.replace("_", "-") for name in listed}}
     for pattern, form in kind["orphans"]:
         for name in names:

@@ -133,6 +133,17 @@ class Catalog(Planted):
         self.write("tests/fuzz/corpus/elf/a")
         self.fails("catalog", "tests/fuzz/corpus/nsys/ is missing", "tests/fuzz/fuzz_elf.c is missing")
 
+    def test_doctor(self):
+        self.write("src/doctor/checks.def", 'FW_CHECK(shm_size, ALWAYS, "x")\n')
+        self.write("src/doctor/shm_size.c")
+        self.write("docs/doctor.md", "| `shm-size` | x |\n")
+        cases = "expect shm-size ok\nexpect shm-size problem\nexpect shm-size unknown\n"
+        self.write("tests/doctor/a.cases", cases)
+        self.clean("catalog")
+        self.write("docs/doctor.md", "nothing\n")
+        self.write("tests/doctor/a.cases", cases.replace("unknown", "ok"))
+        self.fails("catalog", "docs/doctor.md does not say", "does not say 'expect shm-size unknown'")
+
     def test_twice(self):
         self.write("src/rules/rules.def", "FW_RULE(input_bound)\nFW_RULE(input_bound)\n")
         self.fails("catalog", "input_bound is listed twice")
