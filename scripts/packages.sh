@@ -4,8 +4,8 @@
 # leaves the finding of libraries to CMake.
 set -eu
 
-build="gcc g++ cmake ninja-build pkg-config zlib1g-dev libzstd-dev liblz4-dev libsqlite3-dev"
-check="libcmocka-dev python3 clang-format universal-ctags mandoc"
+build="gcc g++ cmake ninja-build pkg-config zlib1g-dev libzstd-dev liblz4-dev libsqlite3-dev libncurses-dev libmicrohttpd-dev"
+check="libcmocka-dev python3 clang-format universal-ctags mandoc tmux procps"
 case ${1:-} in
 build) wanted=$build ;;
 test) wanted="$build $check" ;;

@@ -35,8 +35,8 @@ static void print_help(const struct fw_usage *usage)
 					       .name = "help",
 					       .help = "print this" };
 
-	printf("usage: fullwarp %s [OPTIONS] %s\n\n%s\n", usage->command, usage->operands,
-	       usage->about);
+	printf("usage: fullwarp %s [OPTIONS]%s%s\n\n%s\n", usage->command,
+	       *usage->operands ? " " : "", usage->operands, usage->about);
 	for (size_t i = 0; i < usage->count; i++)
 		print_option(&usage->options[i]);
 	print_option(&help);

@@ -33,6 +33,7 @@ struct fw_machine_sample {
 	char driver[FW_NVML_NAME_BYTES];
 	unsigned gpu_count, gpus_left_out;
 	struct fw_gpu_sample gpus[FW_SAMPLE_GPUS];
+	int processes_result; /* 0, or why the processes of a GPU could not be listed */
 	unsigned process_count, processes_left_out;
 	struct fw_process_sample processes[FW_SAMPLE_PROCESSES];
 };

@@ -47,6 +47,8 @@ static void list(const struct fw_nvml *nvml, void *device, unsigned gpu,
 		sample->processes_left_out += count;
 		return;
 	}
+	if (result && kind == FW_NVML_PROCESS_COMPUTE) /* the others exist on few GPUs */
+		sample->processes_result = result;
 	for (unsigned i = 0; !result && i < count; i++)
 		add(sample, gpu, &found[i]);
 }
