@@ -343,6 +343,7 @@ bool fw_lex_key(struct fw_lex *lex, bool is_first, struct fw_lex_text *key)
 		fw_lex_fail(lex, lex->p);
 		return false;
 	}
+	*key = (struct fw_lex_text){ lex->p, 0, 0 };
 	read_string(lex, KEY, key);
 	if (key->flags & FW_TEXT_ESCAPED)
 		fw_lex_unescape(lex, key);
