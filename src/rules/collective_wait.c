@@ -1,4 +1,5 @@
 /* Only collectives run: the GPU waits for other GPUs, or for data on its way between them. */
+#include "rules/host.h"
 #include "rules/gpu_time.h"
 #include "rules/places.h"
 #include "rules/ranks.h"
@@ -87,7 +88,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	findings->failed |= !measure(&job);
 	f = fw_finding_add(findings, &fw_rule_collective_wait, d,
 			   "The GPU runs collectives and computes nothing meanwhile");
-	fw_finding_cost(f, device, cost, fw_bound(ledger, device, FW_BOUND_GPU, NULL, 0, cost));
+	fw_finding_cost(f, device, cost, fw_gpu_bound(ledger, findings, d, cost));
 	add_evidence(&job, d, findings, f);
 	add_changes(findings, f);
 	fw_places_release(&job.places);

@@ -1,4 +1,5 @@
 /* Copies that do not hold the host, but run while no kernel does. */
+#include "rules/host.h"
 #include "rules/call_groups.h"
 #include "rules/gpu_time.h"
 
@@ -155,7 +156,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 						      "Copies run while no kernel does");
 
 		/* A copy hides behind a kernel, so no more than the kernels' time can be gained. */
-		at_most = fw_bound(ledger, device, FW_BOUND_GPU, NULL, 0, cost);
+		at_most = fw_gpu_bound(ledger, findings, d, cost);
 		if (at_most > device->kernel_busy_ns)
 			at_most = device->kernel_busy_ns;
 		fw_finding_cost(f, device, cost, at_most);

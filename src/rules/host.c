@@ -31,6 +31,7 @@ struct fw_host {
 	uint32_t *parent;     /* of each of operators its enclosing one's place, or FW_NONE */
 	uint32_t *op_of_call;
 	struct fw_vec drives; /* struct drives, by device and process */
+	int64_t *waited;      /* by device: what fw_gpu_bound worked out; INT64_MIN: not yet */
 };
 
 static int by_thread_and_time(const void *a, const void *b)
@@ -194,12 +195,22 @@ static bool link_devices(struct fw_host *host)
 	return done;
 }
 
+static bool prepare_bounds(struct fw_host *host)
+{
+	host->waited = malloc((host->ledger->device_count + 1) * sizeof(*host->waited));
+	if (!host->waited)
+		return false;
+	for (size_t d = 0; d < host->ledger->device_count; d++)
+		host->waited[d] = INT64_MIN;
+	return true;
+}
+
 static bool build(struct fw_host *host)
 {
 	const struct fw_trace *t = host->ledger->trace;
 	size_t most = t->calls.len > t->ranges.len ? t->calls.len : t->ranges.len;
 	struct row *rows = malloc((most + 1) * sizeof(*rows));
-	bool done = rows && sort_calls(host, rows) &&
+	bool done = rows && prepare_bounds(host) && sort_calls(host, rows) &&
 		    sort_ranges(host, &host->operators, rows, is_operator) &&
 		    sort_ranges(host, &host->marks, rows, is_mark) &&
 		    sort_ranges(host, &host->overhead, rows, is_overhead) && link_parents(host) &&
@@ -246,6 +257,7 @@ void fw_host_destroy(struct fw_host *host)
 	free(host->call_place);
 	free(host->parent);
 	free(host->op_of_call);
+	free(host->waited);
 	fw_vec_release(&host->drives);
 	free(host);
 }
@@ -430,4 +442,18 @@ uint32_t fw_host_outer_operator(const struct fw_host *host, uint32_t thread, int
 uint32_t fw_host_op_of_call(const struct fw_host *host, uint32_t call)
 {
 	return host->op_of_call[call];
+}
+
+int64_t fw_gpu_bound(const struct fw_ledger *ledger, struct fw_findings *findings, size_t device,
+		     int64_t cost_ns)
+{
+	const struct fw_host *host = fw_host_of(ledger, findings);
+	const struct fw_device_ledger *d = &ledger->devices[device];
+
+	if (!host || cost_ns < 0)
+		return -1;
+	if (host->waited[device] == INT64_MIN)
+		host->waited[device] = fw_bound(ledger, d, FW_BOUND_GPU, NULL, 0,
+						d->window.end_ns - d->window.start_ns);
+	return host->waited[device] < cost_ns ? host->waited[device] : cost_ns;
 }

@@ -53,4 +53,11 @@ uint32_t fw_host_outer_operator(const struct fw_host *host, uint32_t thread, int
 /* The first operation that the call launched; FW_NONE: none. */
 uint32_t fw_host_op_of_call(const struct fw_host *host, uint32_t call);
 
+/*
+ * fw_bound with FW_BOUND_GPU, worked out once a device: how long the busiest launching thread waits for
+ * the GPU bounds all findings about kernels and copies. -1: unknown.
+ */
+int64_t fw_gpu_bound(const struct fw_ledger *ledger, struct fw_findings *findings, size_t device,
+		     int64_t cost_ns);
+
 #endif

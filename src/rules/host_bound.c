@@ -86,12 +86,13 @@ static void measure_idle(const struct fw_device_ledger *device, const struct fw_
  * host that waits for the GPU and would be fast enough without those waits is not too slow: then the
  * waits, which let the GPU run dry, are the cause. -1: unknown.
  */
-static int64_t host_cost(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
+static int64_t host_cost(const struct fw_ledger *ledger, struct fw_findings *findings, size_t d,
 			 struct host_time *h)
 {
+	const struct fw_device_ledger *device = &ledger->devices[d];
 	int64_t window_ns = device->window.end_ns - device->window.start_ns, excess;
 
-	h->waited_ns = fw_bound(ledger, device, FW_BOUND_GPU, NULL, 0, window_ns);
+	h->waited_ns = fw_gpu_bound(ledger, findings, d, window_ns);
 	if (h->waited_ns < 0)
 		return -1;
 	excess = window_ns - h->waited_ns - device->gpu_busy_ns;
@@ -219,7 +220,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 		findings->failed = true;
 	measure_idle(device, &steps, &h);
 	fw_intervals_release(&steps);
-	cost = host_cost(ledger, device, &h);
+	cost = host_cost(ledger, findings, d, &h);
 	findings->failed |= cost < 0;
 	if (cost <= 0)
 		return;

@@ -1,4 +1,5 @@
 /* Kernels whose grids leave SMs without work: too few blocks, or a last wave that is not whole. */
+#include "rules/host.h"
 #include "rules/rule.h"
 
 #include "base/demangle.h"
@@ -145,7 +146,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 		return;
 	f = fw_finding_add(findings, &fw_rule_low_fill, d,
 			   "Kernels leave SMs without work (a model)");
-	fw_finding_cost(f, device, cost, fw_bound(ledger, device, FW_BOUND_GPU, NULL, 0, cost));
+	fw_finding_cost(f, device, cost, fw_gpu_bound(ledger, findings, d, cost));
 	fw_finding_evidence(findings, f, NULL, "time of empty SMs (model: blocks take equal time)",
 			    "too few blocks %s, last waves %s", fw_ns_text(findings, (int64_t)few),
 			    fw_ns_text(findings, (int64_t)tail));

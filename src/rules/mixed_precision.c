@@ -1,4 +1,5 @@
 /* Matrix work of fp32 data that half precision would do in less than half of the time. */
+#include "rules/host.h"
 #include "rules/precision.h"
 
 /* Compute capability x 10 from which bfloat16 runs on tensor cores, and from which half does. */
@@ -58,8 +59,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	if (cost && cc >= CC_HALF && !ledger->trace->devices.is_amd[device->device]) {
 		f = fw_finding_add(findings, &fw_rule_mixed_precision, d,
 				   "Matrix kernels work on fp32 data");
-		fw_finding_cost(f, device, cost,
-				fw_bound(ledger, device, FW_BOUND_GPU, NULL, 0, cost));
+		fw_finding_cost(f, device, cost, fw_gpu_bound(ledger, findings, d, cost));
 		fw_finding_evidence(
 			findings, f, NULL, "matrix kernels, as their names tell it",
 			"fp32 %s, TF32 %s, half or narrower %s", fw_ns_text(findings, p.fp32_ns),

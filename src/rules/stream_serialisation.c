@@ -138,8 +138,7 @@ static void add_finding(struct job *job, size_t d, struct fw_findings *findings,
 		fw_finding_add(findings, &fw_rule_stream_serialisation, d,
 			       "Small kernels that could run together run one by one");
 
-	fw_finding_cost(f, job->device, cost,
-			fw_bound(job->ledger, job->device, FW_BOUND_GPU, NULL, 0, cost));
+	fw_finding_cost(f, job->device, cost, fw_gpu_bound(job->ledger, findings, d, cost));
 	fw_finding_evidence(findings, f, NULL, "kernels that were ready and waited",
 			    "%" PRId64 " of %" PRId64
 			    ", for %s, while kernels with fewer blocks than "

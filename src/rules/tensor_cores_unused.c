@@ -1,4 +1,5 @@
 /* Matrix products and convolutions in fp32 on the ordinary cores of a GPU that has tensor cores. */
+#include "rules/host.h"
 #include "rules/precision.h"
 
 #include <inttypes.h>
@@ -58,8 +59,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	if (p.fp32_ns && cc >= CC_TENSOR && !ledger->trace->devices.is_amd[device->device]) {
 		f = fw_finding_add(findings, &fw_rule_tensor_cores_unused, d,
 				   "Matrix kernels run in fp32 without tensor cores");
-		fw_finding_cost(f, device, p.fp32_ns,
-				fw_bound(ledger, device, FW_BOUND_GPU, NULL, 0, p.fp32_ns));
+		fw_finding_cost(f, device, p.fp32_ns, fw_gpu_bound(ledger, findings, d, p.fp32_ns));
 		fw_finding_evidence(
 			findings, f, NULL, "matrix kernels, as their names tell it",
 			"fp32 %s, TF32 %s, half or narrower %s", fw_ns_text(findings, p.fp32_ns),

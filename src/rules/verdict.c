@@ -77,6 +77,17 @@ static const char *cause(const struct fw_ledger *ledger, struct fw_findings *fin
 			       100 * two[0]->share);
 }
 
+/* A finding of unknown cost: work that the trace does not show makes 'busy' a least figure. */
+static bool is_blind(const struct fw_findings *findings)
+{
+	const struct fw_finding *list = findings->list.data;
+
+	for (size_t i = 0; i < findings->list.len; i++)
+		if (list[i].cost_ns < 0)
+			return true;
+	return false;
+}
+
 const char *fw_verdict(const struct fw_ledger *ledger, struct fw_findings *findings)
 {
 	double least = 1, most = 0;
@@ -105,5 +116,7 @@ const char *fw_verdict(const struct fw_ledger *ledger, struct fw_findings *findi
 			"busy one: %s.",
 			ledger->device_count, 100 * least, 100 * most,
 			cause(ledger, findings, idlest));
+	if (is_blind(findings))
+		text = fw_finding_text(findings, "%s Work ran that the trace does not show.", text);
 	return findings->failed ? NULL : text;
 }

@@ -8,6 +8,7 @@
 #include "rules/call_groups.h"
 #include "rules/copies.h"
 #include "rules/host.h"
+#include "rules/ranks.h"
 
 #include "ledger_case.h"
 
@@ -134,6 +135,38 @@ static void missing_calls_are_said_and_are_no_all_clear(void **state)
 	case_close(&c);
 }
 
+/* Two devices that meet in collectives: a verdict of both, and who comes last is told by the shortest time. */
+static void ranks_are_matched_by_name_and_order(void **state)
+{
+	struct fw_findings findings = { 0 };
+	const struct fw_ranks *ranks;
+	struct ledger_case c;
+	uint32_t other;
+
+	(void)state;
+	case_open(&c);
+	other = fw_trace_device(c.trace, 0, 1);
+	for (int64_t i = 0; i < 3; i++) {
+		uint32_t early = case_kernel(&c, 7, i * 1000, i * 1000 + 500, FW_CORR_NONE);
+		uint32_t late = case_kernel(&c, 7, i * 1000 + 400, i * 1000 + 500, FW_CORR_NONE);
+
+		c.trace->ops.stream[late] = fw_trace_stream(c.trace, other, 7);
+		c.trace->ops.owner[early] = c.trace->ops.owner[late] = FW_CLASS_COLLECTIVE;
+	}
+	case_build(&c, NULL);
+	assert_int_equal(c.ledger->device_count, 2);
+	ranks = fw_ranks_of(c.ledger, &findings);
+	assert_non_null(ranks);
+	assert_true(ranks->is_matched);
+	/* The last collective ends the window, and is in it: 3 x 400 ns. */
+	assert_int_equal(ranks->of_device[0].waited_ns, 1200);
+	assert_int_equal(ranks->of_device[0].late, 0);
+	assert_int_equal(ranks->of_device[1].late, 3);
+	assert_int_equal(ranks->of_device[1].caused_ns, 1200);
+	fw_findings_release(&findings);
+	case_close(&c);
+}
+
 static void operators_are_found_around_a_time(void **state)
 {
 	struct fw_findings findings = { 0 };
@@ -200,6 +233,7 @@ int main(void)
 		cmocka_unit_test(findings_are_ranked_by_cost),
 		cmocka_unit_test(small_costs_are_no_problem),
 		cmocka_unit_test(missing_calls_are_said_and_are_no_all_clear),
+		cmocka_unit_test(ranks_are_matched_by_name_and_order),
 		cmocka_unit_test(operators_are_found_around_a_time),
 		cmocka_unit_test(a_wait_right_after_a_copy_belongs_to_it),
 	};
