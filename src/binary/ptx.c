@@ -175,7 +175,8 @@ static fw_status read_definition(struct fw_ptx_module *module, const struct fw_p
 }
 
 /* After .entry or .func: name, parameters, directives, then a body or a semicolon. */
-static fw_status read_function(struct fw_ptx_module *module, bool is_entry, struct fw_error *err)
+static fw_status read_function(struct fw_ptx_module *module, bool is_entry,
+			       enum fw_ptx_linkage linkage, struct fw_error *err)
 {
 	struct fw_kernel bounds = {
 		.min_blocks = FW_UNKNOWN,
@@ -188,6 +189,7 @@ static fw_status read_function(struct fw_ptx_module *module, bool is_entry, stru
 	struct fw_ptx_token name = { FW_PTX_END, module->lexer.at, 0 };
 	uint32_t number;
 
+	module->body_linkage = is_entry ? FW_PTX_STATIC : linkage;
 	for (;;) {
 		struct fw_ptx_token token = fw_ptx_next(&module->lexer);
 
@@ -242,7 +244,7 @@ static void read_version(struct fw_ptx_module *module)
 
 static fw_status read_module(struct fw_ptx_module *module, struct fw_error *err)
 {
-	bool is_extern = false;
+	enum fw_ptx_linkage linkage = FW_PTX_STATIC;
 	fw_status status = FW_OK;
 
 	while (status == FW_OK) {
@@ -250,23 +252,23 @@ static fw_status read_module(struct fw_ptx_module *module, struct fw_error *err)
 
 		if (token.kind == FW_PTX_END)
 			break;
-		if (token.kind != FW_PTX_DIRECTIVE) {
-			if (fw_ptx_is_mark(&token, ';'))
-				is_extern = false;
-			continue;
-		}
-		if (fw_ptx_is(&token, ".extern"))
-			is_extern = true;
-		else if (fw_ptx_is(&token, ".version"))
+		if (fw_ptx_is(&token, ".extern")) {
+			linkage = FW_PTX_EXTERN;
+		} else if (fw_ptx_is(&token, ".visible") || fw_ptx_is(&token, ".weak")) {
+			linkage = FW_PTX_GLOBAL;
+		} else if (fw_ptx_is(&token, ".version")) {
 			read_version(module);
-		else if (fw_ptx_is(&token, ".target"))
+		} else if (fw_ptx_is(&token, ".target")) {
 			read_target(module);
-		else if (fw_ptx_is(&token, ".shared"))
-			status = fw_ptx_shared(module, is_extern, err);
-		else if (fw_ptx_is(&token, ".entry") || fw_ptx_is(&token, ".func"))
-			status = read_function(module, token.text[1] == 'e', err);
-		if (token.text[1] == 's' || token.text[1] == 'f')
-			is_extern = false;
+		} else if (fw_ptx_is(&token, ".shared")) {
+			status = fw_ptx_shared(module, linkage, err);
+			linkage = FW_PTX_STATIC;
+		} else if (fw_ptx_is(&token, ".entry") || fw_ptx_is(&token, ".func")) {
+			status = read_function(module, token.text[1] == 'e', linkage, err);
+			linkage = FW_PTX_STATIC;
+		} else if (fw_ptx_is_mark(&token, ';')) {
+			linkage = FW_PTX_STATIC;
+		}
 	}
 	return status == FW_OK ? fw_ptx_link(module, err) : status;
 }

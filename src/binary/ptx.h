@@ -4,11 +4,16 @@
 #include "binary/ptx_lex.h"
 #include "binary/reader.h"
 
+/* Who may use a name: this module, also others (.visible, .weak), or it is another's (.extern). */
+enum fw_ptx_linkage { FW_PTX_STATIC, FW_PTX_GLOBAL, FW_PTX_EXTERN };
+
 /* A variable in shared memory. */
 struct fw_ptx_var {
 	uint64_t bytes, align;
-	bool is_extern;   /* sized by the launch */
-	uint32_t seen_by; /* function + 1 that last named it, so that it is listed once */
+	enum fw_ptx_linkage linkage;
+	bool is_dynamic;   /* sized by the launch */
+	uint32_t function; /* + 1, whose body declares it; 0: the module */
+	uint32_t seen_by;  /* function + 1 that last named it, so that it is listed once */
 };
 
 /* A function or kernel: what its own body says, and what it names. */
@@ -32,10 +37,11 @@ struct fw_ptx_module {
 	struct fw_vec vars, funcs, refs, symbols; /* refs: uint32_t, grouped by function */
 	uint32_t *slots;                          /* symbol + 1 by hash of its name */
 	size_t slot_count;
-	uint64_t lengths;      /* bit n: a name has n bytes (modulo 64) */
-	uint32_t function;     /* whose body is read, + 1; 0 outside */
-	uint64_t extern_align; /* of the launch-sized memory, which pads every kernel's; 0: none */
-	bool has_shared_func;  /* a function that is no kernel has shared memory of its own */
+	uint64_t lengths;                 /* bit n: a name has n bytes (modulo 64) */
+	uint32_t function;                /* whose body is read, + 1; 0 outside */
+	enum fw_ptx_linkage body_linkage; /* of its variables: a kernel's own are static */
+	uint64_t dynamic_align; /* of the launch-sized memory, which pads every kernel's; 0: none */
+	bool has_shared_func;   /* a function that is no kernel has shared memory of its own */
 };
 
 void fw_ptx_names_init(struct fw_ptx_module *module);
@@ -50,7 +56,8 @@ bool fw_ptx_lookup(const struct fw_ptx_module *module, const struct fw_ptx_token
 bool fw_ptx_refer(struct fw_ptx_module *module, uint32_t ref);
 
 /* The rest of a declaration, after .shared up to the semicolon. */
-fw_status fw_ptx_shared(struct fw_ptx_module *module, bool is_extern, struct fw_error *err);
+fw_status fw_ptx_shared(struct fw_ptx_module *module, enum fw_ptx_linkage linkage,
+			struct fw_error *err);
 
 /* A function's body, after its opening brace up to the closing one. */
 fw_status fw_ptx_body(struct fw_ptx_module *module, struct fw_error *err);

@@ -47,10 +47,15 @@ static void read_barrier(struct fw_ptx_func *func, struct fw_ptx_lexer lexer)
 		func->barriers = (int)id + 1;
 }
 
-/* `call (result), target, (arguments)`: a target in a register may be any function. */
-static void read_call(struct fw_ptx_func *func, struct fw_ptx_lexer lexer)
+/*
+ * `call (result), target, (arguments)`: a target in a register may be any function. Registers need no
+ * percent sign, so what is no function declared before is one.
+ */
+static void read_call(const struct fw_ptx_module *module, struct fw_ptx_func *func,
+		      struct fw_ptx_lexer lexer)
 {
 	struct fw_ptx_token token;
+	uint32_t ref;
 
 	while (next_is(&lexer, FW_PTX_DIRECTIVE, &token))
 		;
@@ -62,7 +67,7 @@ static void read_call(struct fw_ptx_func *func, struct fw_ptx_lexer lexer)
 		fw_ptx_next(&lexer);
 		token = fw_ptx_next(&lexer);
 	}
-	if (token.kind == FW_PTX_REGISTER)
+	if (!fw_ptx_lookup(module, &token, &ref) || !(ref & FW_PTX_FUNC_REF))
 		func->has_indirect_call = true;
 }
 
@@ -97,7 +102,7 @@ static void read_opcode(struct fw_ptx_module *module, const struct fw_ptx_token 
 		break;
 	case 'c':
 		if (fw_ptx_is(opcode, "call"))
-			read_call(func, module->lexer);
+			read_call(module, func, module->lexer);
 		break;
 	case 's':
 		if (fw_ptx_is(opcode, "setmaxnreg"))
@@ -161,7 +166,7 @@ static void skip_location(struct fw_ptx_lexer *lexer)
 static fw_status read_statement(struct fw_ptx_module *module, struct fw_ptx_token token,
 				struct fw_error *err)
 {
-	bool is_extern = false;
+	enum fw_ptx_linkage linkage = FW_PTX_STATIC;
 
 	if (fw_ptx_is_mark(&token, '@')) {
 		token = fw_ptx_next(&module->lexer);
@@ -171,7 +176,7 @@ static fw_status read_statement(struct fw_ptx_module *module, struct fw_ptx_toke
 	}
 	if (token.kind == FW_PTX_DIRECTIVE) {
 		while (fw_ptx_is(&token, ".extern") || fw_ptx_is(&token, ".visible")) {
-			is_extern |= token.text[1] == 'e';
+			linkage = token.text[1] == 'e' ? FW_PTX_EXTERN : FW_PTX_GLOBAL;
 			token = fw_ptx_next(&module->lexer);
 		}
 		if (fw_ptx_is(&token, ".loc")) {
@@ -179,7 +184,7 @@ static fw_status read_statement(struct fw_ptx_module *module, struct fw_ptx_toke
 			return FW_OK;
 		}
 		if (fw_ptx_is(&token, ".shared"))
-			return fw_ptx_shared(module, is_extern, err);
+			return fw_ptx_shared(module, linkage, err);
 	} else if (token.kind == FW_PTX_NAME) {
 		/* A label. */
 		if (fw_ptx_skip_colon(&module->lexer))

@@ -10,7 +10,9 @@ struct walk {
 	uint64_t steps;
 	uint32_t kernel; /* function number + 1 */
 	struct fw_kernel *out;
-	bool has_unknown_callee, has_unknown_barriers;
+	bool has_unknown_smem, has_unknown_barriers;
+	/* What an indirect call, which may reach any function, leaves unknown. */
+	bool hides_smem, hides_barriers;
 };
 
 static bool push(struct fw_vec *vec, uint32_t number)
@@ -29,9 +31,11 @@ static void add_function(struct walk *walk, const struct fw_ptx_func *func)
 	struct fw_kernel *out = walk->out;
 
 	if (!func->has_body && !func->is_builtin)
-		walk->has_unknown_callee = true;
-	if (func->has_indirect_call && walk->module->has_shared_func)
-		walk->has_unknown_callee = true;
+		walk->has_unknown_smem = walk->has_unknown_barriers = true;
+	if (func->has_indirect_call) {
+		walk->has_unknown_smem |= walk->hides_smem;
+		walk->has_unknown_barriers |= walk->hides_barriers;
+	}
 	if (func->barriers < 0)
 		walk->has_unknown_barriers = true;
 	else if (func->barriers > out->barriers)
@@ -40,6 +44,19 @@ static void add_function(struct walk *walk, const struct fw_ptx_func *func)
 		out->setmaxnreg = 1;
 	if (func->tcgen05 > out->tcgen05)
 		out->tcgen05 = func->tcgen05;
+}
+
+static void judge_indirect_calls(struct walk *walk)
+{
+	const struct fw_ptx_func *funcs = walk->module->funcs.data;
+
+	walk->hides_smem = walk->module->has_shared_func;
+	for (size_t i = 0; i < walk->module->funcs.len; i++) {
+		if (funcs[i].kernel != SIZE_MAX || funcs[i].is_builtin)
+			continue;
+		walk->hides_smem |= !funcs[i].has_body;
+		walk->hides_barriers |= !funcs[i].has_body || funcs[i].barriers;
+	}
 }
 
 static bool add_reference(struct walk *walk, uint32_t ref)
@@ -77,11 +94,27 @@ static fw_status visit(struct walk *walk, struct fw_error *err)
 	return FW_OK;
 }
 
-static int compare_numbers(const void *a, const void *b)
+/*
+ * Variables that other modules may name come first, with those of functions that they may call behind
+ * them; then the kernel's own, the module's, and those of its functions.
+ */
+static int place_of(const struct walk *walk, uint32_t number)
+{
+	const struct fw_ptx_var *var = (struct fw_ptx_var *)walk->module->vars.data + number;
+
+	if (var->linkage != FW_PTX_STATIC)
+		return var->function ? 1 : 0;
+	if (var->function == walk->kernel)
+		return 2;
+	return var->function ? 4 : 3;
+}
+
+static int compare_places(const void *a, const void *b, void *walk)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int order = place_of(walk, x) - place_of(walk, y);
 
-	return (x > y) - (x < y);
+	return order ? order : (x > y) - (x < y);
 }
 
 static uint64_t round_up(uint64_t value, uint64_t align)
@@ -92,8 +125,8 @@ static uint64_t round_up(uint64_t value, uint64_t align)
 }
 
 /*
- * ptxas lays the variables out in the order of their declarations, and pads the end where the module
- * declares memory sized by the launch, which comes behind.
+ * As ptxas lays the variables out: by place_of, then in the order of their declarations. Where the
+ * module declares memory sized by the launch, which comes behind, the end is padded.
  */
 static void lay_out(struct walk *walk)
 {
@@ -102,17 +135,17 @@ static void lay_out(struct walk *walk)
 	uint64_t bytes = 0;
 
 	if (walk->vars.len)
-		qsort(walk->vars.data, walk->vars.len, sizeof(uint32_t), compare_numbers);
+		qsort_r(walk->vars.data, walk->vars.len, sizeof(uint32_t), compare_places, walk);
 	for (size_t i = 0; i < walk->vars.len; i++) {
 		if (i && numbers[i] == numbers[i - 1])
 			continue;
-		if (vars[numbers[i]].is_extern) {
+		if (vars[numbers[i]].is_dynamic) {
 			walk->out->uses_dynamic_smem = 1;
 		} else if (bytes <= INT32_MAX) {
 			bytes = round_up(bytes, vars[numbers[i]].align) + vars[numbers[i]].bytes;
 		}
 	}
-	bytes = round_up(bytes, walk->module->extern_align);
+	bytes = round_up(bytes, walk->module->dynamic_align);
 	walk->out->static_smem = bytes <= INT32_MAX ? (int)bytes : FW_UNKNOWN;
 }
 
@@ -122,7 +155,7 @@ static fw_status link_kernel(struct walk *walk, uint32_t number, struct fw_error
 
 	walk->kernel = number + 1;
 	walk->vars.len = walk->todo.len = 0;
-	walk->has_unknown_callee = walk->has_unknown_barriers = false;
+	walk->has_unknown_smem = walk->has_unknown_barriers = false;
 	walk->out->barriers = walk->out->setmaxnreg = walk->out->tcgen05 = 0;
 	walk->out->uses_dynamic_smem = 0;
 	if (!add_reference(walk, number | FW_PTX_FUNC_REF))
@@ -131,9 +164,9 @@ static fw_status link_kernel(struct walk *walk, uint32_t number, struct fw_error
 	if (status != FW_OK)
 		return status;
 	lay_out(walk);
-	if (walk->has_unknown_callee)
+	if (walk->has_unknown_smem)
 		walk->out->static_smem = FW_UNKNOWN;
-	if (walk->has_unknown_callee || walk->has_unknown_barriers)
+	if (walk->has_unknown_barriers)
 		walk->out->barriers = FW_UNKNOWN;
 	return FW_OK;
 }
@@ -149,6 +182,7 @@ fw_status fw_ptx_link(struct fw_ptx_module *module, struct fw_error *err)
 	struct fw_found *found = module->reader->found.data;
 	fw_status status = FW_OK;
 
+	judge_indirect_calls(&walk);
 	for (size_t i = 0; status == FW_OK && i < module->funcs.len; i++) {
 		if (funcs[i].kernel == SIZE_MAX)
 			continue;

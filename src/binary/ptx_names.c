@@ -148,6 +148,9 @@ static unsigned type_bytes(const struct fw_ptx_token *token)
 	return 0;
 }
 
+/* The least that ptxas aligns memory sized by the launch to. */
+#define DYNAMIC_ALIGN 16
+
 /* No GPU has this much shared memory: larger products are kept here instead of overflowing. */
 #define BYTES_MAX (UINT64_C(1) << 40)
 
@@ -180,9 +183,16 @@ static fw_status add_variable(struct fw_ptx_module *module, const struct fw_ptx_
 	if (!var)
 		return fw_fail_nomem(err, sizeof(*var));
 	*var = *shape;
+	var->function = module->function;
+	if (module->function && var->linkage == FW_PTX_STATIC)
+		var->linkage = module->body_linkage;
 	read_array(&module->lexer, &var->bytes);
-	if (var->is_extern && var->align > module->extern_align)
-		module->extern_align = var->align;
+	/* With a size it is a variable of another module, and static; only x[] is sized by the launch. */
+	var->is_dynamic = var->linkage == FW_PTX_EXTERN && !var->bytes;
+	if (var->is_dynamic && module->dynamic_align < DYNAMIC_ALIGN)
+		module->dynamic_align = DYNAMIC_ALIGN;
+	if (var->is_dynamic && var->align > module->dynamic_align)
+		module->dynamic_align = var->align;
 	if (!module->function)
 		return fw_ptx_define(module, name, ref) ? FW_OK : fw_fail_nomem(err, name->len);
 	/* Memory declared in a body is taken whether or not it is used. */
@@ -191,9 +201,10 @@ static fw_status add_variable(struct fw_ptx_module *module, const struct fw_ptx_
 	return fw_ptx_refer(module, ref) ? FW_OK : fw_fail_nomem(err, sizeof(ref));
 }
 
-fw_status fw_ptx_shared(struct fw_ptx_module *module, bool is_extern, struct fw_error *err)
+fw_status fw_ptx_shared(struct fw_ptx_module *module, enum fw_ptx_linkage linkage,
+			struct fw_error *err)
 {
-	struct fw_ptx_var shape = { .is_extern = is_extern };
+	struct fw_ptx_var shape = { .linkage = linkage };
 	struct fw_ptx_token token;
 	uint64_t align = 0;
 	unsigned lanes = 1, bytes = 0;

@@ -58,6 +58,39 @@ static void shared_memory_is_laid_out_as_by_ptxas(void **state)
 	close_made(binary, copy);
 }
 
+/*
+ * What other modules may name, then variables of functions that they may call, the kernel's own, the
+ * module's, and those of its functions. x, though .extern, has a size: it is static memory.
+ */
+static void shared_memory_is_ordered_by_who_may_name_it(void **state)
+{
+	unsigned char *copy;
+	struct fw_binary *binary = read_text(
+		HEAD ".shared .align 1 .b8 m[5];\n"
+		     ".extern .shared .align 8 .b8 x[30];\n"
+		     ".weak .shared .align 2 .b8 w[3];\n"
+		     ".weak .func wf(){ .shared .align 4 .b8 wl[9]; mov.u32 %r1, wl; st.shared.u8 "
+		     "[%r1], 1; ret; }\n"
+		     ".func sf(){ .shared .align 16 .b8 sl[7]; mov.u32 %r1, sl; st.shared.u8 "
+		     "[%r1], 1; ret; }\n"
+		     ".visible .entry a(){ .shared .align 1 .b8 o[11]; mov.u32 %r1, o; "
+		     "st.shared.u8 [%r1], 1; mov.u32 %r1, m; st.shared.u8 [%r1], 1; ret; }\n"
+		     ".visible .entry b(){ .shared .align 8 .b8 o[2]; mov.u32 %r1, o; st.shared.u8 "
+		     "[%r1], 1; mov.u32 %r1, x; st.shared.u8 [%r1], 1; mov.u32 %r1, m; "
+		     "st.shared.u8 [%r1], 1; ret; }\n"
+		     ".visible .entry c(){ .shared .align 16 .b8 o[1]; mov.u32 %r1, o; "
+		     "st.shared.u8 [%r1], 1; call sf; call wf; mov.u32 %r1, w; st.shared.u8 [%r1], "
+		     "1; mov.u32 %r1, m; st.shared.u8 [%r1], 1; ret; }\n",
+		&copy);
+
+	(void)state;
+	assert_int_equal(find(binary, "a")->static_smem, 16);
+	assert_int_equal(find(binary, "b")->static_smem, 39);
+	assert_int_equal(find(binary, "b")->uses_dynamic_smem, 0);
+	assert_int_equal(find(binary, "c")->static_smem, 39);
+	close_made(binary, copy);
+}
+
 /* 12004 bytes alone; 12016 where the module declares memory of the launch, used or not. */
 static void launch_sized_memory_pads_the_rest(void **state)
 {
@@ -77,6 +110,12 @@ static void launch_sized_memory_pads_the_rest(void **state)
 	assert_int_equal(find(binary, "s")->uses_dynamic_smem, 0);
 	assert_int_equal(find(binary, "d")->static_smem, 0);
 	assert_int_equal(find(binary, "d")->uses_dynamic_smem, 1);
+	close_made(binary, copy);
+	/* To 16 bytes at least, whatever the alignment declared (ptxas: 16). */
+	binary = read_text(HEAD ".extern .shared .align 4 .b8 e[];\n"
+				".entry s(){ .shared .align 1 .b8 a[3]; ret; }\n",
+			   &copy);
+	assert_int_equal(find(binary, "s")->static_smem, 16);
 	close_made(binary, copy);
 }
 
@@ -200,6 +239,38 @@ static void calls_that_leave_the_text_make_it_unknown(void **state)
 	close_made(binary, copy);
 }
 
+/* ptxas 13.0 charges k with the barriers of f: 4. A register may be named without a percent sign. */
+static void calls_through_a_register_may_reach_any_function(void **state)
+{
+	static const struct {
+		const char *body;
+		int barriers, static_smem;
+	} cases[] = {
+		{ ".func f(){ bar.sync 3; ret; }\n.entry k(){ call (r), %rd1, (a), proto; ret; }",
+		  FW_UNKNOWN, 0 },
+		{ ".func f(){ bar.sync 3; ret; }\n"
+		  ".entry k(){ .reg .u64 fp; P: .callprototype _ (); call fp, P; ret; }",
+		  FW_UNKNOWN, 0 },
+		{ ".extern .func f();\n.entry k(){ call (r), %rd1, (a), proto; ret; }", FW_UNKNOWN,
+		  FW_UNKNOWN },
+		{ ".func f(){ ret; }\n.entry k(){ call (r), %rd1, (a), proto; bar.sync 1; ret; }",
+		  2, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[300];
+		unsigned char *copy;
+		struct fw_binary *binary;
+
+		snprintf(text, sizeof(text), HEAD "%s\n", cases[i].body);
+		binary = read_text(text, &copy);
+		assert_int_equal(find(binary, "k")->barriers, cases[i].barriers);
+		assert_int_equal(find(binary, "k")->static_smem, cases[i].static_smem);
+		close_made(binary, copy);
+	}
+}
+
 static void damaged_text_is_refused(void **state)
 {
 	static const char *const texts[] = {
@@ -288,11 +359,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shared_memory_is_laid_out_as_by_ptxas),
+		cmocka_unit_test(shared_memory_is_ordered_by_who_may_name_it),
 		cmocka_unit_test(launch_sized_memory_pads_the_rest),
 		cmocka_unit_test(barriers_are_the_highest_id_and_one),
 		cmocka_unit_test(launch_bounds_are_read),
 		cmocka_unit_test(special_instructions_count_over_calls),
 		cmocka_unit_test(calls_that_leave_the_text_make_it_unknown),
+		cmocka_unit_test(calls_through_a_register_may_reach_any_function),
 		cmocka_unit_test(damaged_text_is_refused),
 		cmocka_unit_test(dense_call_graphs_end),
 		cmocka_unit_test(blocks_and_bytes_skip_alike),
