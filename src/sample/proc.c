@@ -161,17 +161,24 @@ fw_status fw_proc_scan(struct fw_proc *proc, const unsigned *tracked, size_t cou
 	return FW_OK;
 }
 
-/* CPU time since the scan before, in percent of a core. */
+/*
+ * CPU time since the scan before, in percent of a core. A process that was not there then has used all
+ * of its time since.
+ */
 static bool cpu_percent(const struct fw_proc *proc, const struct entry *entry, double *percent)
 {
 	const struct entry *before = find(&proc->scans[1], entry->stat.pid);
 	double seconds = (double)(proc->scans[0].ns - proc->scans[1].ns) * 1e-9;
+	uint64_t used = entry->stat.ticks;
 
-	if (!before || before->stat.start != entry->stat.start || !(seconds > 0) ||
-	    entry->stat.ticks < before->stat.ticks)
+	if (!proc->scans[1].entries.len || !(seconds > 0))
 		return false;
-	*percent = (double)(entry->stat.ticks - before->stat.ticks) / proc->ticks_per_second /
-		   seconds * 100;
+	if (before && before->stat.start == entry->stat.start) {
+		if (used < before->stat.ticks)
+			return false;
+		used -= before->stat.ticks;
+	}
+	*percent = (double)used / proc->ticks_per_second / seconds * 100;
 	return true;
 }
 
