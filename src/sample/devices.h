@@ -29,7 +29,7 @@ struct fw_process_sample {
 /* What one reading found. */
 struct fw_machine_sample {
 	int result;    /* of NVML: 0, or why there is nothing */
-	char why[256]; /* the same in words, with the loader's message */
+	char why[512]; /* the same in words, with the loader's message */
 	char driver[FW_NVML_NAME_BYTES];
 	unsigned gpu_count, gpus_left_out;
 	struct fw_gpu_sample gpus[FW_SAMPLE_GPUS];
