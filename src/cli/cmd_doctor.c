@@ -8,8 +8,8 @@
 #include <string.h>
 
 struct arguments {
-	bool strict, list;
-	const char *format, *only, *root, *nvml;
+	bool strict, list, smoke;
+	const char *format, *only, *program, *root, *nvml;
 };
 
 static const char about[] =
@@ -73,7 +73,8 @@ static bool is_wanted(const struct fw_doctor_check *check, const struct argument
 
 	if (args->only)
 		return is_named(args->only, fw_doctor_id(check, id));
-	return check->when == FW_DOCTOR_ALWAYS;
+	return check->when == FW_DOCTOR_ALWAYS || (check->when == FW_DOCTOR_FOR && args->program) ||
+	       (check->when == FW_DOCTOR_SMOKE && args->smoke);
 }
 
 /* The exit code. */
@@ -111,6 +112,7 @@ static int examine(const struct arguments *args)
 	fw_status status = fw_host_open(&host, args->root, &err);
 	int code = 1;
 
+	host.program = args->program;
 	/* NVML answers for this machine, not for a root that was copied from another. */
 	if (!status && (!host.is_other || args->nvml))
 		status = fw_gpus_ask(&host.gpus, args->nvml, &err);
@@ -128,11 +130,17 @@ int fw_cmd_doctor(int argc, char **argv)
 	struct arguments args = { .format = "text" };
 	const struct fw_option options[] = {
 		{ 'f', "format", "FORMAT", "text (the default) or json", NULL, &args.format },
+		{ 0, "for", "PROGRAM",
+		  "check the versions of this program: python, an interpreter's path, a binary or "
+		  "wheel",
+		  NULL, &args.program },
 		{ 0, "list", NULL, "list the checks and what they look at", &args.list, NULL },
 		{ 0, "nvml", "FILE", "ask this library instead of libnvidia-ml.so.1", NULL,
 		  &args.nvml },
 		{ 0, "only", "ID,...", "run these checks alone", NULL, &args.only },
 		{ 0, "root", "DIR", "look at the files below DIR instead of /", NULL, &args.root },
+		{ 0, "smoke", NULL, "try the first GPU for a second: context, copies, launches",
+		  &args.smoke, NULL },
 		{ 0, "strict", NULL, "what could not be looked at counts as a problem",
 		  &args.strict, NULL },
 	};

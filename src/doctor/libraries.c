@@ -68,8 +68,7 @@ void fw_folders_of_loader(struct fw_host *host, struct fw_folders *folders)
 	add_configured(host, folders);
 }
 
-/* PREFIX/lib/python3.N/{site,dist}-packages and PREFIX/lib/python3/dist-packages. */
-static void add_sites(struct fw_host *host, struct fw_folders *folders, const char *prefix)
+void fw_folders_add_prefix(struct fw_host *host, struct fw_folders *folders, const char *prefix)
 {
 	struct fw_host_names names = fw_host_list(host, "%s/lib", prefix);
 
@@ -93,11 +92,11 @@ void fw_folders_of_python(struct fw_host *host, struct fw_folders *folders)
 
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		if (fw_host_env(host, variables[i]))
-			add_sites(host, folders, fw_host_env(host, variables[i]));
+			fw_folders_add_prefix(host, folders, fw_host_env(host, variables[i]));
 	if (home && *home == '/')
-		add_sites(host, folders, fw_host_text(host, "%s/.local", home));
+		fw_folders_add_prefix(host, folders, fw_host_text(host, "%s/.local", home));
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		add_sites(host, folders, prefixes[i]);
+		fw_folders_add_prefix(host, folders, prefixes[i]);
 }
 
 void fw_folders_of_cuda(struct fw_host *host, struct fw_folders *folders)
@@ -128,12 +127,19 @@ void fw_folders_of_cuda(struct fw_host *host, struct fw_folders *folders)
 	}
 }
 
-static bool is_known(const struct fw_libraries *libraries, const char *folder, const char *version)
+/* One folder and version is one library; of its names the one with a number ("libcupti.so.12") stays. */
+static bool is_known(struct fw_libraries *libraries, const struct fw_library *library, size_t stem)
 {
-	for (unsigned i = 0; i < libraries->count; i++)
-		if (!strcmp(libraries->found[i].folder, folder) &&
-		    !strcmp(libraries->found[i].version, version))
-			return true;
+	for (unsigned i = 0; i < libraries->count; i++) {
+		struct fw_library *known = &libraries->found[i];
+
+		if (strcmp(known->folder, library->folder) ||
+		    strcmp(known->version, library->version))
+			continue;
+		if (!known->name[stem])
+			known->name = library->name;
+		return true;
+	}
 	return false;
 }
 
@@ -155,16 +161,16 @@ void fw_libraries_find(struct fw_host *host, const struct fw_folders *folders, c
 		struct fw_host_names names = fw_host_list(host, "%s", folders->paths[i]);
 
 		for (size_t j = 0; j < names.count; j++) {
-			const char *name = names.names[j], *version;
+			struct fw_library library = { folders->paths[i], names.names[j], "" };
 
-			if (strncmp(name, stem, len) || (name[len] && name[len] != '.'))
+			if (strncmp(library.name, stem, len) ||
+			    (library.name[len] && library.name[len] != '.'))
 				continue;
-			version = version_of(fw_host_last_name(
-				host, fw_host_text(host, "%s/%s", folders->paths[i], name)));
-			if (libraries->count < FW_LIBRARIES_MAX &&
-			    !is_known(libraries, folders->paths[i], version))
-				libraries->found[libraries->count++] =
-					(struct fw_library){ folders->paths[i], name, version };
+			library.version = version_of(fw_host_last_name(
+				host, fw_host_text(host, "%s/%s", library.folder, library.name)));
+			if (!is_known(libraries, &library, len) &&
+			    libraries->count < FW_LIBRARIES_MAX)
+				libraries->found[libraries->count++] = library;
 		}
 	}
 }

@@ -37,6 +37,9 @@ void fw_folders_of_cuda(struct fw_host *host, struct fw_folders *folders);
 /* The folders of Python packages (site-packages, dist-packages). */
 void fw_folders_of_python(struct fw_host *host, struct fw_folders *folders);
 
+/* Those of one installation of Python: PREFIX/lib/python3.N/site-packages and dist-packages. */
+void fw_folders_add_prefix(struct fw_host *host, struct fw_folders *folders, const char *prefix);
+
 /* Every library called stem ("libcudart.so" also finds "libcudart.so.12"), one a folder and version. */
 void fw_libraries_find(struct fw_host *host, const struct fw_folders *folders, const char *stem,
 		       struct fw_libraries *libraries);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Entry points of libcuda.so.1; an optional one may be NULL. Immutable after opening. */
 struct fw_cuda {

@@ -6,6 +6,7 @@ A case begins with '== NAME: where it was met, or why'. Its lines, each taking e
   file PATH TEXT     a file; further lines that begin with four blanks are its text instead
   link PATH TARGET   a symbolic link          dir PATH      an empty folder
   big PATH SIZE      a file of SIZE zero bytes (sparse)    hex PATH BYTES    a file of these bytes
+  copy PATH SOURCE   a file of this repository
   pipe PATH          a named pipe             none PATH     takes a path away again
   env NAME=VALUE     a variable; 'unset NAME' takes it away; 'noenv': the variables are not known
   nvml LINE          a line of the stand-in for NVML's states (tests/fake/nvml.c)
@@ -21,6 +22,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Case:
@@ -38,7 +41,7 @@ def read_line(case, line, known):
     path, _, value = rest.partition(" ")
     if word == "use":
         case.use(known[rest])
-    elif word in ("file", "link", "dir", "big", "hex", "pipe"):
+    elif word in ("file", "link", "dir", "big", "hex", "pipe", "copy"):
         case.tree[path] = (word, value)
         return path
     elif word == "none":
@@ -86,6 +89,8 @@ def build(case, root):
             path.symlink_to(value)
         elif kind == "pipe":
             os.mkfifo(path)
+        elif kind == "copy":
+            path.write_bytes((SOURCE / value).read_bytes())
         elif kind == "big":
             with path.open("wb") as file:
                 file.truncate(int(value))
