@@ -89,7 +89,12 @@ void fw_folders_of_python(struct fw_host *host, struct fw_folders *folders)
 	static const char *const prefixes[] = { "/usr/local", "/usr", "/opt/conda", "/opt/venv" };
 	static const char *const variables[] = { "VIRTUAL_ENV", "CONDA_PREFIX" };
 	const char *home = fw_host_env(host, "HOME");
+	const char *python = fw_program_find(host, "python3"), *bin;
 
+	bin = python ? strstr(python, "/bin/python3") : NULL;
+	if (bin)
+		fw_folders_add_prefix(host, folders,
+				      fw_host_text(host, "%.*s", (int)(bin - python), python));
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		if (fw_host_env(host, variables[i]))
 			fw_folders_add_prefix(host, folders, fw_host_env(host, variables[i]));

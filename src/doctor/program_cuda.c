@@ -58,10 +58,11 @@ static void judge_file(struct fw_host *host, struct fw_doctor_result *result,
 				     fw_host_text(host, "%s has code of a toolkit", program->path),
 				     toolkit / 10, toolkit);
 	else
-		fw_doctor_unknown(result, "%s: %s", program->path,
-				  program->why[0] && !program->binary
-					  ? program->why
-					  : "it names no libcudart and holds no device code");
+		fw_doctor_unknown(
+			result, "%s: %s", program->path,
+			program->why[0] && !program->binary
+				? program->why
+				: "it names no libcudart, and no cubin in it tells its toolkit");
 }
 
 void fw_check_program_cuda(struct fw_host *host, struct fw_doctor_result *result)
