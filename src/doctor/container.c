@@ -5,9 +5,10 @@ static const char *const names[] = { "", "Docker", "Podman", "Kubernetes", "a co
 static const char *const fixes[] = {
 	"",
 	"docker run --gpus all ... (needs the NVIDIA Container Toolkit on the host)",
-	"podman run --device nvidia.com/gpu=all ... (needs nvidia-ctk cdi generate on the host)",
-	"resources: limits: nvidia.com/gpu: 1 in the pod (needs NVIDIA's device plugin on the "
-	"node)",
+	("podman run --device nvidia.com/gpu=all ... (needs nvidia-ctk cdi generate on the "
+	 "host)"),
+	("resources: limits: nvidia.com/gpu: 1 in the pod (needs NVIDIA's device plugin on the "
+	 "node)"),
 	"pass the GPU in: enroot and Apptainer take --nv or NVIDIA_VISIBLE_DEVICES=all",
 };
 
