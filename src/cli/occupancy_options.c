@@ -323,7 +323,7 @@ int fw_occupancy_args_parse(struct fw_occupancy_args *args, int argc, char **arg
 		{ .name = "block",
 		  .value = "N,...",
 		  .text = &g.block,
-		  .help = "threads of a block; for files also launch-bounds (default)" },
+		  .help = "threads of a block; of files launch-bounds by default" },
 		{ .name = "dynamic-smem",
 		  .value = "BYTES",
 		  .text = &g.dynamic_smem,
@@ -354,7 +354,7 @@ int fw_occupancy_args_parse(struct fw_occupancy_args *args, int argc, char **arg
 		  .help = "vary block, regs or smem and keep the rest" },
 		{ .name = "cliffs",
 		  .flag = &g.cliffs,
-		  .help = "smallest change of each resource that changes the result" },
+		  .help = "smallest change of each resource that changes it" },
 		{ .name = "grid",
 		  .value = "BLOCKS",
 		  .text = &g.grid,
@@ -370,7 +370,7 @@ int fw_occupancy_args_parse(struct fw_occupancy_args *args, int argc, char **arg
 		{ .name = "sort",
 		  .value = "KEY",
 		  .text = &g.sort,
-		  .help = "file (default), name, occupancy, registers, smem, blocks" },
+		  .help = "file, name, occupancy, registers, smem or blocks" },
 		{ .name = "summary",
 		  .flag = &g.summary,
 		  .help = "limiters counted, and the ten lowest with reasons" },
@@ -382,11 +382,11 @@ int fw_occupancy_args_parse(struct fw_occupancy_args *args, int argc, char **arg
 	const struct fw_usage usage = {
 		.command = "occupancy",
 		.operands = "[FILE...]",
-		.about = "Theoretical occupancy of every kernel in cubins, fatbins, PTX, objects, "
-			 "executables,\n"
-			 "libraries, archives, wheels and folders; without a file, of the values "
-			 "typed in.\n"
-			 "No GPU is needed. Occupancy is a limit, not a goal.\n",
+		.about =
+			"Theoretical occupancy of every kernel in cubins, fatbins, PTX, objects,\n"
+			"executables, libraries, archives, wheels and folders; without a file, of\n"
+			"the values typed in.\n"
+			"No GPU is needed. Occupancy is a limit, not a goal.\n",
 		.options = options,
 		.count = sizeof(options) / sizeof(options[0]),
 	};

@@ -242,7 +242,7 @@ static void put_header(struct fw_str *out)
 }
 
 struct note_counts {
-	size_t assumed, tensor_memory, provisional, unknown_registers;
+	size_t assumed, tensor_memory, provisional, unknown_registers, unknown_smem;
 };
 
 static struct note_counts count_notes(const struct fw_occupancy_list *list)
@@ -260,6 +260,7 @@ static struct note_counts count_notes(const struct fw_occupancy_list *list)
 		counts.tensor_memory += kernel->vrc > 0;
 		counts.provisional += kernel->is_provisional;
 		counts.unknown_registers += !fw_occupancy_has_registers(kernel);
+		counts.unknown_smem += kernel->static_smem == FW_UNKNOWN;
 	}
 	return counts;
 }
@@ -300,6 +301,12 @@ void fw_occupancy_put_notes(struct fw_str *out, const struct fw_occupancy_list *
 			out,
 			"regs ?: %zu rows are PTX; the driver's compiler decides the registers\n",
 			counts.unknown_registers);
+	if (counts.unknown_smem)
+		fw_str_printf(
+			out,
+			"smem ?: %zu rows call what the text does not define; counted as 0 B, so "
+			"a bound\n",
+			counts.unknown_smem);
 	if (counts.tensor_memory)
 		fw_str_printf(
 			out,
