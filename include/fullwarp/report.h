@@ -52,12 +52,15 @@ struct fw_report_options {
 struct fw_report_style {
 	size_t struct_size; /* sizeof(struct fw_report_style) */
 	unsigned columns;   /* width of the terminal; 0: 100. 40 to 200 are honoured */
-	unsigned kernels;   /* rows of the kernel table; 0: 15. UINT_MAX: all */
-	int color;          /* ANSI colours */
-	int ascii;          /* bars and marks in ASCII instead of UTF-8 */
-	int full_names;     /* names of kernels and operators as recorded, never shortened */
-	int only_kernels;   /* the kernel table alone */
-	int explain;        /* adds what every class and number means */
+	unsigned
+		kernels; /* rows of the kernel table; 0: at most 10, see report-text.md. UINT_MAX: all */
+	int color;       /* ANSI colours */
+	int ascii;       /* bars and marks in ASCII instead of UTF-8 */
+	int full_names;   /* names of kernels and operators as recorded, never shortened */
+	int only_kernels; /* the kernel table alone */
+	int explain;      /* adds what every class and number means */
+	int all_findings; /* every finding in full, not only the dearest three of a GPU */
+	int all_devices;  /* a section for every GPU, not only for the idlest of many */
 };
 
 /*

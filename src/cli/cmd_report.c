@@ -16,15 +16,17 @@
 #include <unistd.h>
 
 struct arguments {
-	bool all, explain, full_names, kernels;
+	bool all, all_devices, all_findings, explain, full_names, kernels;
 	const char *format, *gpu, *max_memory, *output, *top, *window;
 };
 
-static const char about[] = "Why was the GPU not full? Reads PyTorch profiler traces (JSON, also "
-			    ".gz and .zst; - is standard\n"
-			    "input; a folder stands for the traces in it), gives every nanosecond "
-			    "an owner, and ranks the\n"
-			    "causes by cost. Several traces are the ranks of one job.\n";
+static const char about[] =
+	"Why was the GPU not full? Reads PyTorch profiler traces (JSON, also "
+	".gz and .zst; - is standard\n"
+	"input; a folder or a quoted pattern stands for the traces in it), gives "
+	"every nanosecond an\n"
+	"owner, and ranks the causes by cost. Several traces are the ranks of "
+	"one job.\n";
 
 static int report_failure(const struct fw_error *err)
 {
@@ -87,6 +89,8 @@ static int settle(const struct fw_usage *usage, const struct arguments *args,
 	style->full_names = args->full_names;
 	style->only_kernels = args->kernels;
 	style->explain = args->explain;
+	style->all_findings = args->all_findings;
+	style->all_devices = args->all_devices;
 	return -1;
 }
 
@@ -166,11 +170,15 @@ int fw_cmd_report(int argc, char **argv)
 		  &args.window },
 		{ 0, "gpu", "NAME", "model of a GPU that the trace does not describe, e.g. H200",
 		  NULL, &args.gpu },
-		{ 0, "top", "N", "rows of the kernel table (15)", NULL, &args.top },
+		{ 0, "top", "N", "rows of the kernel table (at most 10)", NULL, &args.top },
 		{ 0, "kernels", NULL, "the kernel table alone, every row unless --top is given",
 		  &args.kernels, NULL },
 		{ 0, "full-names", NULL, "names as recorded, never shortened", &args.full_names,
 		  NULL },
+		{ 0, "all-findings", NULL, "every finding in full, not only a GPU's dearest three",
+		  &args.all_findings, NULL },
+		{ 0, "all-devices", NULL, "a section for every GPU, not only the idlest of many",
+		  &args.all_devices, NULL },
 		{ 0, "explain", NULL,
 		  "what every class and number means; without a TRACE, only that", &args.explain,
 		  NULL },

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,20 +65,68 @@ static fw_status add_entries(struct fw_inputs *inputs, const char *folder, DIR *
 	return FW_OK;
 }
 
+static fw_status add_folder(struct fw_inputs *inputs, const char *folder, struct fw_error *err)
+{
+	DIR *dir = opendir(folder);
+	fw_status status;
+
+	if (!dir)
+		return fw_fail(err, FW_ERR_IO, "%s: %s", folder, strerror(errno));
+	status = add_entries(inputs, folder, dir, err);
+	closedir(dir);
+	return status;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat info;
+
+	return !stat(path, &info) && S_ISDIR(info.st_mode);
+}
+
+/* What a pattern matches, in the order of the names; a folder among it stands for its traces. */
+static fw_status add_matches(struct fw_inputs *inputs, const glob_t *found, struct fw_error *err)
+{
+	fw_status status = FW_OK;
+
+	for (size_t i = 0; i < found->gl_pathc && !status; i++) {
+		const char *path = found->gl_pathv[i];
+		const char *kept = fw_arena_strndup(&inputs->arena, path, strlen(path));
+
+		status = kept && is_folder(kept) ? add_folder(inputs, kept, err)
+						 : add_path(inputs, kept, err);
+	}
+	return status;
+}
+
+static fw_status add_pattern(struct fw_inputs *inputs, const char *pattern, struct fw_error *err)
+{
+	glob_t found = { 0 };
+	fw_status status;
+
+	switch (glob(pattern, 0, NULL, &found)) {
+	case 0: status = add_matches(inputs, &found, err); break;
+	case GLOB_NOMATCH:
+		status = fw_fail(err, FW_ERR_IO, "%s: no file matches this pattern", pattern);
+		break;
+	default: status = fw_fail_nomem(err, strlen(pattern)); break;
+	}
+	globfree(&found);
+	return status;
+}
+
 fw_status fw_inputs_add(struct fw_inputs *inputs, const char *operand, struct fw_error *err)
 {
 	struct stat info;
-	fw_status status;
-	DIR *dir;
 
-	if (!strcmp(operand, "-") || stat(operand, &info) || !S_ISDIR(info.st_mode))
+	if (!strcmp(operand, "-"))
 		return add_path(inputs, operand, err);
-	dir = opendir(operand);
-	if (!dir)
-		return fw_fail(err, FW_ERR_IO, "%s: %s", operand, strerror(errno));
-	status = add_entries(inputs, operand, dir, err);
-	closedir(dir);
-	return status;
+	/* A file may have the characters of a pattern in its name. */
+	if (stat(operand, &info))
+		return strpbrk(operand, "*?[") ? add_pattern(inputs, operand, err)
+					       : add_path(inputs, operand, err);
+	return S_ISDIR(info.st_mode) ? add_folder(inputs, operand, err)
+				     : add_path(inputs, operand, err);
 }
 
 void fw_inputs_release(struct fw_inputs *inputs)

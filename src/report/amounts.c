@@ -14,24 +14,6 @@ static struct fw_amount unknown(void)
 	return (struct fw_amount){ "unknown" };
 }
 
-struct fw_amount fw_amount_time(int64_t ns)
-{
-	struct fw_amount a;
-	double value = (double)ns;
-
-	if (ns < 0)
-		return unknown();
-	if (ns < 1000)
-		snprintf(a.text, sizeof(a.text), "%" PRId64 " ns", ns);
-	else if (value < 999.95e3)
-		snprintf(a.text, sizeof(a.text), "%.1f us", value / 1e3);
-	else if (value < 9999.95e6)
-		snprintf(a.text, sizeof(a.text), "%.1f ms", value / 1e6);
-	else
-		snprintf(a.text, sizeof(a.text), "%.2f s", value / 1e9);
-	return a;
-}
-
 struct fw_amount fw_amount_ms(int64_t ns)
 {
 	struct fw_amount a;
@@ -63,7 +45,7 @@ struct fw_amount fw_amount_tenths(int64_t tenths)
 /* How tenths of a percent were rounded to a whole number. */
 struct rounding {
 	int64_t down;  /* rounded down */
-	bool is_exact; /* nothing was lost */
+	uint64_t rest; /* what that lost, of total; 0: exact */
 	bool is_up;    /* the nearest is one more */
 };
 
@@ -73,7 +55,7 @@ static struct rounding divide(int64_t value, int64_t total)
 	uint64_t rest = (uint64_t)(product % (unsigned __int128)total);
 
 	return (struct rounding){ .down = (int64_t)(product / (unsigned __int128)total),
-				  .is_exact = rest == 0,
+				  .rest = rest,
 				  .is_up = rest >= (uint64_t)total - rest };
 }
 
@@ -87,17 +69,20 @@ int64_t fw_tenths(int64_t value, int64_t total)
 	return rounding.down + (rounding.is_up ? 1 : 0);
 }
 
-/* Moves the smallest share that can take it one tenth up, or down. */
-static void nudge(const int64_t *values, size_t count, const struct rounding *roundings,
-		  int64_t *tenths, bool is_up)
+/*
+ * Moves one share a tenth up, or down: of those that show the least, so that large ones stay right, the
+ * one that is nearest to being rounded so anyway, so that none passes a larger one.
+ */
+static void nudge(size_t count, const struct rounding *roundings, int64_t *tenths, bool is_up)
 {
 	size_t at = count;
 
 	for (size_t i = 0; i < count; i++) {
-		int64_t from = roundings[i].down + (is_up ? 0 : 1);
-
-		if (!roundings[i].is_exact && tenths[i] == from &&
-		    (at == count || values[i] < values[at]))
+		if (!roundings[i].rest || tenths[i] != roundings[i].down + (is_up ? 0 : 1))
+			continue;
+		if (at == count || tenths[i] < tenths[at] ||
+		    (tenths[i] == tenths[at] && (is_up ? roundings[i].rest > roundings[at].rest
+						       : roundings[i].rest < roundings[at].rest)))
 			at = i;
 	}
 	if (at < count)
@@ -122,7 +107,7 @@ void fw_apportion(const int64_t *values, size_t count, int64_t total, int64_t *t
 	}
 	/* Each rounding errs by half a tenth at most, so that there are enough shares to move. */
 	for (; left > 0; left--)
-		nudge(values, count, roundings, tenths, true);
+		nudge(count, roundings, tenths, true);
 	for (; left < 0; left++)
-		nudge(values, count, roundings, tenths, false);
+		nudge(count, roundings, tenths, false);
 }

@@ -1,15 +1,10 @@
 #ifndef FW_REPORT_AMOUNTS_H
 #define FW_REPORT_AMOUNTS_H
-/* Numbers for people: rounded, with their unit, and "unknown" where they are. */
+/* Shares and the ledger's times for people: rounded, and "unknown" where they are. */
+#include "base/amount.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-struct fw_amount {
-	char text[32];
-};
-
-/* "976.4 ms", "12.35 s", "3.2 us", "120 ns"; negative: "unknown". */
-struct fw_amount fw_amount_time(int64_t ns);
 
 /* Always ms, to the microsecond: "1290.123 ms", for columns. */
 struct fw_amount fw_amount_ms(int64_t ns);
@@ -24,7 +19,7 @@ struct fw_amount fw_amount_tenths(int64_t tenths);
 int64_t fw_tenths(int64_t value, int64_t total);
 
 /*
- * The same for values (>= 0) that are shown with their sum: each is rounded, and the smallest ones the
+ * The same for values (>= 0) that are shown with their sum: each is rounded, and the smallest the
  * other way where that is needed to make them add up to what their sum is rounded to. At most
  * FW_APPORTION_MOST values.
  */

@@ -120,18 +120,34 @@ static void put_row(struct fw_page *page, const struct fw_trace *trace,
 		       row->fill == FW_FILL_UNKNOWN ? "?" : fw_fill_id(row->fill));
 }
 
+/* Without a wish at most so many rows; once there are the least, none of under a hundredth of the window. */
+#define DEFAULT_ROWS 10
+#define LEAST_ROWS   5
+
+static size_t count_rows(const struct fw_device_ledger *device, unsigned wish)
+{
+	size_t most = wish ? wish : DEFAULT_ROWS, n = 0;
+	int64_t least = wish ? 0 : fw_window_ns(device) / 100;
+
+	most = device->kernel_count < most ? device->kernel_count : most;
+	while (n < most && (n < LEAST_ROWS || device->kernels[n].total_ns >= least))
+		n++;
+	return n;
+}
+
 void fw_text_kernels(struct fw_page *page, const struct fw_trace *trace,
 		     const struct fw_device_ledger *device, unsigned rows)
 {
-	size_t count = device->kernel_count < rows ? device->kernel_count : rows;
+	size_t count = count_rows(device, rows);
 	bool has_room = page->columns >= TABLE_WIDTH + 2 + NAME_LEAST && !page->full_names;
 
 	if (!device->kernel_count) {
 		fw_page_heading(page, "Kernels: none ran in the window");
 		return;
 	}
-	fw_page_heading(page, fw_page_text(page, "Kernels by time: %zu of %zu (%% of the window)",
-					   count, device->kernel_count));
+	fw_page_heading(page, fw_page_text(page, "Kernels by time: %zu of %zu (%% of the window%s)",
+					   count, device->kernel_count,
+					   count < device->kernel_count ? "; --top N: more" : ""));
 	put_head(page, has_room);
 	for (size_t i = 0; i < count; i++) {
 		put_row(page, trace, device, &device->kernels[i]);

@@ -137,7 +137,8 @@ void fw_text_fill(struct fw_page *page, const struct fw_device_ledger *device)
 		rows[f] = (struct row){ .name = fw_fill_id((enum fw_fill)f),
 					.ns = device->fill_ns[f] };
 	settle(rows, FW_FILL_COUNT, device->ns[FW_CLASS_COMPUTE]);
-	if (!rows[0].ns)
+	/* What is unknown altogether is said above, as "full (model) unknown". */
+	if (!rows[0].ns || device->fill_ns[FW_FILL_UNKNOWN] == device->ns[FW_CLASS_COMPUTE])
 		return;
 	fw_page_heading(page, "How full the compute time can have been (model, not measured)");
 	put_rows(page, rows, FW_FILL_COUNT, rows[0].ns);

@@ -22,7 +22,8 @@ void fw_page_init(struct fw_page *page, const struct fw_report_style *style, str
 				  .columns = columns,
 				  .color = style->color,
 				  .ascii = style->ascii,
-				  .full_names = style->full_names };
+				  .full_names = style->full_names,
+				  .all_findings = style->all_findings };
 }
 
 void fw_page_release(struct fw_page *page)
@@ -188,6 +189,23 @@ const char *fw_page_cut(struct fw_page *page, const char *text, unsigned width)
 		return "";
 	return fw_page_text(page, "%.*s%s", (int)fw_utf8_cut(text, len, width - mark), text,
 			    ellipsis(page));
+}
+
+const char *fw_page_cut_front(struct fw_page *page, const char *text, unsigned width)
+{
+	size_t len = strlen(text), mark = page->ascii ? 3 : 1;
+
+	if (fw_utf8_width(text, len) <= width)
+		return text;
+	if (width < mark)
+		return "";
+	while (fw_utf8_width(text, len) > width - mark) {
+		size_t n = fw_utf8_length(text, len);
+
+		text += n ? n : 1;
+		len -= n ? n : 1;
+	}
+	return fw_page_text(page, "%s%s", ellipsis(page), text);
 }
 
 void fw_page_cell(struct fw_page *page, const char *text, unsigned width)

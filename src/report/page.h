@@ -14,7 +14,7 @@ struct fw_page {
 	struct fw_str *out;
 	struct fw_arena arena; /* names made for this page */
 	unsigned columns;
-	bool color, ascii, full_names;
+	bool color, ascii, full_names, all_findings;
 };
 
 /* Columns clamped to what the layout is made for; release with fw_page_release. */
@@ -35,6 +35,9 @@ void fw_page_end_line(struct fw_page *page);
 
 /* text, or as much of it as fits width columns with an ellipsis; lives as long as the page. */
 const char *fw_page_cut(struct fw_page *page, const char *text, unsigned width);
+
+/* The same, but the end of text. */
+const char *fw_page_cut_front(struct fw_page *page, const char *text, unsigned width);
 
 /* An empty line, then a bold line. */
 void fw_page_heading(struct fw_page *page, const char *text);

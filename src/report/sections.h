@@ -8,16 +8,28 @@
 void fw_text_ledger(struct fw_page *page, const struct fw_device_ledger *device);
 void fw_text_fill(struct fw_page *page, const struct fw_device_ledger *device);
 
-/* At most `rows` kernels of one device. */
+/* What the time before the window went into, as far as the trace tells; nothing where it does not. */
+void fw_text_before(struct fw_page *page, const struct fw_report *report, size_t device);
+
+/* A table of all devices, by rank. */
+void fw_text_devices(struct fw_page *page, const struct fw_report *report);
+
+/*
+ * The devices of which there is a section of their own, as indices into ledger->devices, the idlest
+ * first if they are not all; says on the page which they are. NULL: memory is out.
+ */
+const size_t *fw_text_choose_devices(struct fw_page *page, const struct fw_report *report,
+				     bool is_all, size_t *count);
+
+/* At most `rows` kernels of one device; 0: at most 10, and few of those that hardly count. */
 void fw_text_kernels(struct fw_page *page, const struct fw_trace *trace,
 		     const struct fw_device_ledger *device, unsigned rows);
 
 /* The findings of one device (index into ledger->devices), or of the whole trace: FW_NONE. */
 void fw_text_findings(struct fw_page *page, const struct fw_report *report, uint32_t device);
 
-/* Rules that could not look, what the trace could not show, what was skipped while reading. */
-void fw_text_unable(struct fw_page *page, const struct fw_report *report);
-void fw_text_blind_spots(struct fw_page *page, const struct fw_trace *trace);
+/* What the trace could not show and which rules could not look; what was skipped while reading. */
+void fw_text_blind_spots(struct fw_page *page, const struct fw_report *report);
 void fw_text_integrity(struct fw_page *page, const struct fw_trace *trace);
 
 /* What every class and number means. */

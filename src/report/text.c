@@ -2,13 +2,9 @@
 #include "report/report.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "report/amounts.h"
 #include "report/sections.h"
-
-#define DEFAULT_KERNELS 15
-#define SUMMARY_WIDTH   65 /* columns of the table of devices before the file's name */
 
 static void put_files(struct fw_page *page, const struct fw_trace *trace)
 {
@@ -42,65 +38,6 @@ static int64_t full_ns(const struct fw_device_ledger *device)
 	return device->fill_ns[FW_FILL_UNKNOWN] <= device->ns[FW_CLASS_COMPUTE] / 2
 		       ? device->fill_ns[FW_FILL_FULL]
 		       : -1;
-}
-
-/* What the GPU waited for most; NULL: it was never idle. */
-static const char *largest_idle(const struct fw_device_ledger *device)
-{
-	const char *name = NULL;
-	int64_t most = 0;
-
-	for (unsigned c = 0; c < FW_CLASS_COUNT; c++)
-		if (fw_class_is_idle((enum fw_class)c) && device->ns[c] > most) {
-			most = device->ns[c];
-			name = fw_class_id((enum fw_class)c);
-		}
-	return name;
-}
-
-/* part of whole in percent, "?" where it is unknown, for a column whose head says %. */
-static const char *percent(struct fw_page *page, int64_t part, int64_t whole)
-{
-	if (part < 0 || whole <= 0)
-		return "?";
-	return fw_page_text(page, "%.1f", (double)part * 100 / (double)whole);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-static void put_summary_row(struct fw_page *page, const struct fw_trace *trace,
-			    const struct fw_device_ledger *device)
-{
-	uint32_t file = trace->devices.file[device->device];
-	int32_t rank = trace->files.rank[file];
-	int64_t window = fw_window_ns(device);
-	const char *idle = largest_idle(device);
-
-	fw_page_printf(page, "  %6" PRId64 " %4s %10.3f %6s %6s %6s  %-16s  ",
-		       trace->devices.id[device->device],
-		       rank < 0 ? "?" : fw_page_text(page, "%" PRId32, rank), (double)window / 1e6,
-		       percent(page, device->kernel_busy_ns, window),
-		       percent(page, full_ns(device), window),
-		       percent(page, fw_idle_ns(device), window), idle ? idle : "never idle");
-	fw_page_cell(page, base_name(fw_trace_text(trace, trace->files.path[file])),
-		     page->columns > SUMMARY_WIDTH ? page->columns - SUMMARY_WIDTH : 0);
-	fw_page_end_line(page);
-}
-
-static void put_summary(struct fw_page *page, const struct fw_ledger *ledger)
-{
-	fw_page_heading(page, "Devices (in % of each window; full: model)");
-	fw_page_ink(page, FW_INK_DIM);
-	fw_page_printf(page, "  %6s %4s %10s %6s %6s %6s  %-16s  %s\n", "device", "rank",
-		       "window ms", "busy", "full", "idle", "mostly", "file");
-	fw_page_ink(page, FW_INK_PLAIN);
-	for (size_t i = 0; i < ledger->device_count; i++)
-		put_summary_row(page, ledger->trace, &ledger->devices[i]);
 }
 
 /* "NVIDIA H200, compute capability 9.0, 132 SMs": what is known of it. */
@@ -191,23 +128,26 @@ static void put_device(struct fw_page *page, const struct fw_report *report, siz
 	put_three_numbers(page, device);
 	fw_text_ledger(page, device);
 	fw_text_findings(page, report, (uint32_t)index);
+	fw_text_before(page, report, index);
 	fw_text_fill(page, device);
 	fw_text_kernels(page, trace, device, kernels);
 }
 
-static void put_all(struct fw_page *page, const struct fw_report *report, unsigned kernels)
+static void put_all(struct fw_page *page, const struct fw_report *report,
+		    const struct fw_report_style *style)
 {
-	const struct fw_trace *trace = report->ledger->trace;
+	const size_t *devices;
+	size_t count;
 
 	put_verdict(page, report->verdict);
 	if (report->ledger->device_count > 1)
-		put_summary(page, report->ledger);
-	for (size_t i = 0; i < report->ledger->device_count; i++)
-		put_device(page, report, i, kernels);
+		fw_text_devices(page, report);
+	devices = fw_text_choose_devices(page, report, style->all_devices, &count);
+	for (size_t i = 0; devices && i < count; i++)
+		put_device(page, report, devices[i], style->kernels);
 	fw_text_findings(page, report, FW_NONE);
-	fw_text_unable(page, report);
-	fw_text_blind_spots(page, trace);
-	fw_text_integrity(page, trace);
+	fw_text_blind_spots(page, report);
+	fw_text_integrity(page, report->ledger->trace);
 	fw_str_putc(page->out, '\n');
 	fw_page_ink(page, FW_INK_DIM);
 	fw_page_wrap(page, 0, 0,
@@ -231,15 +171,14 @@ static void put_kernels(struct fw_page *page, const struct fw_report *report, un
 void fw_write_text(const struct fw_report *report, const struct fw_report_style *style,
 		   struct fw_str *out)
 {
-	unsigned kernels = style->kernels ? style->kernels : DEFAULT_KERNELS;
 	struct fw_page page;
 
 	fw_page_init(&page, style, out);
 	put_files(&page, report->ledger->trace);
 	if (style->only_kernels)
-		put_kernels(&page, report, kernels);
+		put_kernels(&page, report, style->kernels);
 	else
-		put_all(&page, report, kernels);
+		put_all(&page, report, style);
 	if (style->explain)
 		fw_text_explanation(&page);
 	fw_page_release(&page);

@@ -1,4 +1,5 @@
 /* Copies that block the host: synchronous ones, and 'async' ones of pageable memory. */
+#include "base/amount.h"
 #include "rules/call_groups.h"
 #include "rules/copies.h"
 
@@ -107,9 +108,8 @@ static void add_evidence(const struct fw_ledger *ledger, struct fw_findings *fin
 		const char *rate = "bytes unknown";
 
 		if (g->bytes > 0 && g->gpu_ns > 0)
-			rate = fw_finding_text(findings, "%.3g MB at %.3g GB/s",
-					       (double)g->bytes / 1e6,
-					       (double)g->bytes / (double)g->gpu_ns);
+			rate = fw_finding_text(findings, "%s at %s", fw_amount_bytes(g->bytes).text,
+					       fw_amount_rate(g->bytes, g->gpu_ns).text);
 		fw_finding_evidence(
 			findings, f, fw_trace_text(ledger->trace, g->place),
 			fw_trace_text(ledger->trace, g->name),

@@ -1,4 +1,5 @@
 /* Copies that do not hold the host, but run while no kernel does. */
+#include "base/amount.h"
 #include "rules/host.h"
 #include "rules/call_groups.h"
 #include "rules/gpu_time.h"
@@ -107,9 +108,8 @@ static void add_evidence(struct job *job, struct fw_findings *findings, struct f
 		if (i >= GROUPS_SHOWN)
 			continue;
 		if (g->bytes > 0 && g->gpu_ns > 0)
-			rate = fw_finding_text(findings, "%.3g MB at %.3g GB/s",
-					       (double)g->bytes / 1e6,
-					       (double)g->bytes / (double)g->gpu_ns);
+			rate = fw_finding_text(findings, "%s at %s", fw_amount_bytes(g->bytes).text,
+					       fw_amount_rate(g->bytes, g->gpu_ns).text);
 		fw_finding_evidence(findings, f, NULL, fw_trace_text(job->ledger->trace, g->name),
 				    "%" PRId64 " copies, %s, %s, of which without a kernel %s",
 				    g->count, rate, fw_ns_text(findings, g->gpu_ns),

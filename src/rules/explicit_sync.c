@@ -94,8 +94,9 @@ static void add_changes(struct fw_findings *findings, struct fw_finding *f,
 	if ((double)at_most < FW_SHARE_WORTH_READING * (double)window_ns)
 		when = fw_finding_text(
 			findings,
-			"not here: removing these calls gains at most %s, because the "
-			"host is as slow as the GPU without them",
+			"the host has work left to issue while it waits. Here it has not: removing "
+			"these calls gains at most %s, because the host is as slow as the GPU "
+			"without them",
 			fw_ns_text(findings, at_most));
 	else
 		when = fw_finding_text(

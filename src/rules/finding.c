@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/amount.h"
+
 /* Evidence values are short; what does not fit is cut. */
 #define VALUE_BYTES 256
 
@@ -34,17 +36,7 @@ const char *fw_finding_text(struct fw_findings *findings, const char *fmt, ...)
 
 const char *fw_ns_text(struct fw_findings *findings, int64_t ns)
 {
-	if (!ns)
-		return "0";
-	if (ns < 10 * 1000)
-		return fw_finding_text(findings, "%.2f us", (double)ns / 1e3);
-	if (ns < 1000 * 1000)
-		return fw_finding_text(findings, "%.0f us", (double)ns / 1e3);
-	if (ns < 10 * 1000 * 1000)
-		return fw_finding_text(findings, "%.2f ms", (double)ns / 1e6);
-	if (ns < 10 * INT64_C(1000000000))
-		return fw_finding_text(findings, "%.1f ms", (double)ns / 1e6);
-	return fw_finding_text(findings, "%.2f s", (double)ns / 1e9);
+	return keep(findings, fw_amount_time(ns).text);
 }
 
 struct fw_finding *fw_finding_add(struct fw_findings *findings, const struct fw_rule *rule,

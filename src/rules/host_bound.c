@@ -200,7 +200,7 @@ static void add_changes(struct fw_findings *findings, struct fw_finding *f,
 					"and for "
 					"other threads that hold the interpreter's lock.",
 				.pytorch = "with torch.profiler.profile(with_stack=True) as p: ...",
-				.when = "for a short run: recording stacks slows the host "
+				.when = "the run is short: recording stacks slows the host "
 					"itself" });
 }
 

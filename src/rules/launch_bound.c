@@ -140,9 +140,8 @@ static void add_changes(struct fw_findings *findings, struct fw_finding *f)
 				"the "
 				"batch size.",
 			.pytorch = "model = torch.compile(model)  # fuses; or a larger batch_size",
-			.when = "fusing: the small kernels work on the same tensors one after the "
-				"other; "
-				"a larger batch: memory and the latency asked for allow it" });
+			.when = "the small kernels work on the same tensors one after the other, "
+				"which fusing needs, or memory and latency allow a larger batch" });
 }
 
 static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *findings)

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define ROWS_SHOWN 4
 
@@ -23,6 +24,14 @@ static double blocks_of(const struct fw_trace *t, const struct fw_kernel_row *ro
 	       t->shapes.grid_z[row->shape];
 }
 
+/* Kernels that compute; a collective asks for as few blocks as the link needs. */
+static bool is_computing(const struct fw_ledger *ledger, const struct fw_kernel_row *row)
+{
+	const char *name = fw_trace_text(ledger->trace, row->name);
+
+	return !strstr(name, "nccl") && !strstr(name, "rccl");
+}
+
 /*
  * A model: blocks take equal time, and only an SM without any block is lost. A block a SM is enough for
  * kernels that are built so, so more residency is never asked for. In the last wave, as long as a whole
@@ -34,7 +43,7 @@ static struct loss loss_of(const struct fw_ledger *ledger, const struct fw_devic
 	double sms = ledger->trace->devices.sms[device->device], blocks, whole, left;
 	struct loss loss = { 0 };
 
-	if (row->shape == FW_NONE || sms <= 0)
+	if (row->shape == FW_NONE || sms <= 0 || !is_computing(ledger, row))
 		return loss;
 	blocks = blocks_of(ledger->trace, row);
 	if (blocks < 1)
@@ -133,7 +142,8 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	for (size_t i = 0; i < device->kernel_count; i++) {
 		struct loss loss = loss_of(ledger, device, &device->kernels[i]);
 
-		sum += (double)device->kernels[i].total_ns;
+		if (is_computing(ledger, &device->kernels[i]))
+			sum += (double)device->kernels[i].total_ns;
 		*(loss.is_tail ? &tail : &few) += loss.lost_ns;
 	}
 	/* Where kernels overlap, one fills what another leaves: only the time that passed can be lost. */

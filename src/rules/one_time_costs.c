@@ -1,10 +1,10 @@
 /* First calls, module loading, graph instantiation and compilation leave the GPU idle. */
+#include "rules/compiling.h"
 #include "rules/gpu_time.h"
 #include "rules/host.h"
 #include "rules/places.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* From this many compilations on, something that should be compiled once is compiled again and again. */
 #define RECOMPILES 3
@@ -20,55 +20,6 @@ struct job {
 	int64_t call_ns, compile_ns; /* idle time */
 	int64_t compilations;
 };
-
-/* Names that torch.compile gives to the ranges in which it compiles; cached graphs run under others. */
-static bool is_compile(const char *name)
-{
-	static const char *const parts[] = { "entire_frame_compile", "backend_compile",
-					     "compile_inner",        "fx_codegen_and_compile",
-					     "async_compile.wait",   "compile_file",
-					     "dynamo_timed" };
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return false;
-}
-
-static bool add_ranges(struct job *job, const struct fw_rows *rows)
-{
-	const struct fw_trace *t = job->ledger->trace;
-	int64_t end = INT64_MIN;
-
-	for (size_t i = 0; i < rows->count; i++) {
-		uint32_t row = rows->rows[i];
-
-		if (!is_compile(fw_trace_text(t, t->ranges.name[row])))
-			continue;
-		if (!fw_intervals_add(&job->compiling, t->ranges.start_ns[row],
-				      t->ranges.end_ns[row]))
-			return false;
-		/* Compile ranges nest; the outermost is one compilation. */
-		job->compilations += t->ranges.start_ns[row] >= end;
-		if (t->ranges.end_ns[row] > end)
-			end = t->ranges.end_ns[row];
-	}
-	return true;
-}
-
-static bool collect_compiling(struct job *job, const struct fw_host *host)
-{
-	struct fw_rows rows;
-
-	for (size_t p = 0; fw_host_marks(host, job->d, p, &rows); p++)
-		if (!add_ranges(job, &rows))
-			return false;
-	for (size_t p = 0; fw_host_operators(host, job->d, p, &rows); p++)
-		if (!add_ranges(job, &rows))
-			return false;
-	fw_intervals_merge(&job->compiling);
-	return true;
-}
 
 static void measure(struct job *job)
 {
@@ -151,7 +102,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 			  "CUDA calls"))
 		return;
 	host = fw_host_of(ledger, findings);
-	if (!host || !collect_compiling(&job, host))
+	if (!host || !fw_compiling(ledger, host, d, INT64_MAX, &job.compiling, &job.compilations))
 		findings->failed = true;
 	measure(&job);
 	fw_intervals_release(&job.compiling);

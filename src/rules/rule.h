@@ -40,12 +40,13 @@ struct fw_finding {
 };
 
 struct fw_findings {
-	struct fw_arena arena;  /* owns every string of the findings */
-	struct fw_vec list;     /* struct fw_finding */
-	struct fw_vec unable;   /* struct fw_unable: rules that could not look */
-	struct fw_host *host;   /* what host threads did, by thread and time: see host.h */
-	struct fw_ranks *ranks; /* the collectives of several devices: see ranks.h */
-	bool failed;            /* memory ran out while filling */
+	struct fw_arena arena;    /* owns every string of the findings */
+	struct fw_vec list;       /* struct fw_finding */
+	struct fw_vec unable;     /* struct fw_unable: rules that could not look */
+	struct fw_host *host;     /* what host threads did, by thread and time: see host.h */
+	struct fw_before *before; /* before the window, one a device: see before.h */
+	struct fw_ranks *ranks;   /* the collectives of several devices: see ranks.h */
+	bool failed;              /* memory ran out while filling */
 };
 
 /* A rule that lacks a record it needs: "could not look" is never "no problem". */
@@ -73,10 +74,11 @@ const char *fw_rule_page(const char *id);
 
 /*
  * Shares of the window. Below the first a finding is left out, unless it is the only one of its
- * device; from the second on it is a problem.
+ * device; from the second on it is a problem, from the third on one to name beside a dearer one.
  */
 #define FW_SHARE_WORTH_READING 0.01
 #define FW_SHARE_PROBLEM       0.05
+#define FW_SHARE_SECOND        0.1
 
 /*
  * Runs every rule on every device; findings ranked by cost, unknown costs last. Release with
@@ -91,6 +93,13 @@ void fw_findings_release(struct fw_findings *findings);
  * the findings; NULL when memory is out.
  */
 const char *fw_verdict(const struct fw_ledger *ledger, struct fw_findings *findings);
+
+/*
+ * What the verdict would say of one device: the id of the finding, or of the class where no finding
+ * explains as much, and its share of the window. NULL: no cause costs 5 %.
+ */
+const char *fw_top_cause(const struct fw_ledger *ledger, const struct fw_findings *findings,
+			 size_t device, double *share);
 
 /*
  * For rules: a new finding with id, device and title set, cost and bound unknown; NULL when memory is

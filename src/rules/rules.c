@@ -1,4 +1,5 @@
 /* Runs the rules over a ledger and ranks what they find. */
+#include "rules/before.h"
 #include "rules/host.h"
 #include "rules/ranks.h"
 #include "rules/rule.h"
@@ -90,6 +91,8 @@ fw_status fw_findings_build(const struct fw_ledger *ledger, struct fw_findings *
 	if (ledger->device_count > DEVICE_LIMIT)
 		fw_findings_unable(findings, &fw_rule_no_problem, "time for more than 1024 devices",
 				   "report fewer ranks at once");
+	if (!fw_before_build(ledger, findings))
+		findings->failed = true;
 	if (findings->failed) {
 		fw_findings_release(findings);
 		return fw_fail(err, FW_ERR_NOMEM, "out of memory while looking for causes");
@@ -112,5 +115,6 @@ void fw_findings_release(struct fw_findings *findings)
 	findings->host = NULL;
 	fw_ranks_destroy(findings->ranks);
 	findings->ranks = NULL;
+	findings->before = NULL;
 	fw_arena_release(&findings->arena);
 }

@@ -1,4 +1,5 @@
 /* Each step brings so little work that neither the GPU's SMs nor the host's launches pay. */
+#include "base/amount.h"
 #include "rules/rule.h"
 
 #include <inttypes.h>
@@ -50,12 +51,12 @@ static void add_memory(const struct fw_ledger *ledger, const struct fw_device_le
 			"for a larger batch");
 	else if (all > 0)
 		fw_finding_evidence(findings, f, NULL, "GPU memory in use",
-				    "at most %.1f of %.1f GB: room for about %.1f times the batch",
-				    (double)used / 1e9, (double)all / 1e9,
+				    "at most %s of %s: room for about %.1f times the batch",
+				    fw_amount_bytes(used).text, fw_amount_bytes(all).text,
 				    (double)all / (double)used);
 	else
-		fw_finding_evidence(findings, f, NULL, "GPU memory in use", "at most %.1f GB",
-				    (double)used / 1e9);
+		fw_finding_evidence(findings, f, NULL, "GPU memory in use", "at most %s",
+				    fw_amount_bytes(used).text);
 }
 
 static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *findings)

@@ -1,8 +1,8 @@
 /* One sentence from the ledger and the findings, for the head of a report. */
 #include "rules/rule.h"
 
-/* A second cause is named when it costs at least this share of the window. */
-#define SECOND_SHARE 0.1
+#include <inttypes.h>
+#include <string.h>
 
 static double busy_share(const struct fw_device_ledger *device)
 {
@@ -49,27 +49,73 @@ static void weightiest(const struct fw_findings *findings, size_t device,
 	}
 }
 
-/* "it waited for the data loader 71 % of the time" and its like, for one device. */
-static const char *cause(const struct fw_ledger *ledger, struct fw_findings *findings, size_t d)
+/* Whether the device's file names no other one. */
+static bool is_alone(const struct fw_ledger *ledger, size_t device)
 {
-	const struct fw_device_ledger *device = &ledger->devices[d];
-	const struct fw_finding *two[2];
-	enum fw_class most;
-	double unexplained = unexplained_share(device, &most);
+	const uint32_t *file = ledger->trace->devices.file;
 
-	weightiest(findings, d, two);
-	if (unexplained >= FW_SHARE_PROBLEM && (!two[0] || two[0]->share < unexplained))
+	for (size_t d = 0; d < ledger->device_count; d++)
+		if (d != device &&
+		    file[ledger->devices[d].device] == file[ledger->devices[device].device])
+			return false;
+	return true;
+}
+
+/* What weighs most on a device: up to two findings, or else time that no rule explains. */
+struct cause {
+	const struct fw_finding *two[2];
+	enum fw_class unexplained; /* FW_CLASS_COUNT: the findings explain more */
+	double share;              /* of what stands first; 0: nothing costs enough to be named */
+};
+
+static struct cause find_cause(const struct fw_ledger *ledger, const struct fw_findings *findings,
+			       size_t d)
+{
+	struct cause cause = { .unexplained = FW_CLASS_COUNT };
+	enum fw_class most;
+	double unexplained = unexplained_share(&ledger->devices[d], &most);
+
+	weightiest(findings, d, cause.two);
+	if (unexplained >= FW_SHARE_PROBLEM &&
+	    (!cause.two[0] || cause.two[0]->share < unexplained)) {
+		cause.unexplained = most;
+		cause.share = unexplained;
+	} else if (cause.two[0] && cause.two[0]->share >= FW_SHARE_PROBLEM) {
+		cause.share = cause.two[0]->share;
+	}
+	return cause;
+}
+
+const char *fw_top_cause(const struct fw_ledger *ledger, const struct fw_findings *findings,
+			 size_t device, double *share)
+{
+	struct cause cause = find_cause(ledger, findings, device);
+
+	*share = cause.share;
+	if (cause.unexplained != FW_CLASS_COUNT)
+		return fw_class_id(cause.unexplained);
+	return cause.share > 0 ? cause.two[0]->id : NULL;
+}
+
+/* "it waited for the data loader 71 % of the time" and its like, for one device. */
+static const char *tell_cause(const struct fw_ledger *ledger, struct fw_findings *findings,
+			      size_t d)
+{
+	struct cause cause = find_cause(ledger, findings, d);
+	const struct fw_finding *const *two = cause.two;
+
+	if (cause.unexplained != FW_CLASS_COUNT)
 		return fw_finding_text(
 			findings,
-			most == FW_CLASS_UNKNOWN
+			cause.unexplained == FW_CLASS_UNKNOWN
 				? "the trace does not show why it was idle %.0f %% of the "
 				  "time"
 				: "queued work waited on the device side %.0f %% of the time",
-			100 * unexplained);
-	if (!two[0] || two[0]->share < FW_SHARE_PROBLEM)
+			100 * cause.share);
+	if (cause.share <= 0)
 		return fw_finding_text(findings, "no single cause costs %.0f %% of it",
 				       100 * FW_SHARE_PROBLEM);
-	if (two[1] && two[1]->share >= SECOND_SHARE)
+	if (two[1] && two[1]->share >= FW_SHARE_SECOND)
 		return fw_finding_text(findings, "%s %.0f %% of the time, and %s %.0f %%",
 				       two[0]->clause, 100 * two[0]->share, two[1]->clause,
 				       100 * two[1]->share);
@@ -88,14 +134,47 @@ static bool is_blind(const struct fw_findings *findings)
 	return false;
 }
 
-const char *fw_verdict(const struct fw_ledger *ledger, struct fw_findings *findings)
+/* "rank 3"; "GPU 1 of FILE" where no rank is recorded. */
+static const char *device_name(const struct fw_ledger *ledger, struct fw_findings *findings,
+			       size_t device)
 {
-	double least = 1, most = 0;
-	const char *text;
+	const struct fw_trace *trace = ledger->trace;
+	uint32_t row = ledger->devices[device].device, file = trace->devices.file[row];
+	const char *path = fw_trace_text(trace, trace->files.path[file]);
+	const char *slash = strrchr(path, '/');
+	const char *rank = "";
+
+	if (trace->files.rank[file] >= 0)
+		rank = fw_finding_text(findings, "rank %" PRId32, trace->files.rank[file]);
+	if (*rank && is_alone(ledger, device))
+		return rank;
+	return fw_finding_text(findings, "GPU %" PRId64 " of %s", trace->devices.id[row],
+			       *rank ? rank : (slash && slash[1] ? slash + 1 : path));
+}
+
+/* A share in percent; what is there is not rounded to nothing. */
+static const char *percent(struct fw_findings *findings, double share)
+{
+	if (share > 0 && share < 0.005)
+		return "under 1";
+	return fw_finding_text(findings, "%.0f", 100 * share);
+}
+
+/* "24 %", or "24 to 26 %" where rounding leaves a difference. */
+static const char *range(struct fw_findings *findings, double least, double most)
+{
+	const char *low = percent(findings, least);
+	const char *high = percent(findings, most);
+
+	return strcmp(low, high) ? fw_finding_text(findings, "%s to %s %%", low, high)
+				 : fw_finding_text(findings, "%s %%", high);
+}
+
+static const char *tell_several(const struct fw_ledger *ledger, struct fw_findings *findings)
+{
+	double least = 2, most = 0;
 	size_t idlest = 0;
 
-	if (!ledger->device_count)
-		return "The trace shows no work on a GPU.";
 	for (size_t d = 0; d < ledger->device_count; d++) {
 		double busy = busy_share(&ledger->devices[d]);
 
@@ -103,19 +182,26 @@ const char *fw_verdict(const struct fw_ledger *ledger, struct fw_findings *findi
 			least = busy;
 			idlest = d;
 		}
-		if (busy > most)
-			most = busy;
+		most = busy > most ? busy : most;
 	}
+	return fw_finding_text(
+		findings, "The %zu GPUs were busy %s of their windows. The least busy, %s: %s.",
+		ledger->device_count, range(findings, least, most),
+		device_name(ledger, findings, idlest), tell_cause(ledger, findings, idlest));
+}
+
+const char *fw_verdict(const struct fw_ledger *ledger, struct fw_findings *findings)
+{
+	const char *text;
+
+	if (!ledger->device_count)
+		return "The trace shows no work on a GPU.";
 	if (ledger->device_count == 1)
-		text = fw_finding_text(findings, "The GPU was busy %.0f %% of the window; %s.",
-				       100 * most, cause(ledger, findings, 0));
+		text = fw_finding_text(findings, "The GPU was busy %s %% of the window; %s.",
+				       percent(findings, busy_share(&ledger->devices[0])),
+				       tell_cause(ledger, findings, 0));
 	else
-		text = fw_finding_text(
-			findings,
-			"The %zu GPUs were busy %.0f to %.0f %% of the window; the least "
-			"busy one: %s.",
-			ledger->device_count, 100 * least, 100 * most,
-			cause(ledger, findings, idlest));
+		text = tell_several(ledger, findings);
 	if (is_blind(findings))
 		text = fw_finding_text(findings, "%s Work ran that the trace does not show.", text);
 	return findings->failed ? NULL : text;

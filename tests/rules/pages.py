@@ -35,7 +35,7 @@ def report(fullwarp, made, arguments):
         for number, trace in enumerate(made if isinstance(made, list) else [made]):
             names.append(f"rank{number}.json")
             trace.write(pathlib.Path(folder) / names[-1])
-        run = subprocess.run([fullwarp, "report", *arguments, *names], capture_output=True, text=True, cwd=folder, env=SUPPORT,
+        run = subprocess.run([fullwarp, "report", "--all-findings", *arguments, *names], capture_output=True, text=True, cwd=folder, env=SUPPORT,
                              check=True)
     return run.stdout
 
@@ -45,7 +45,7 @@ def example(text, rule):
     found = re.search(r"^\d+(\. [^\n]* \[%s\]\n.*?)(?=^\S|\Z)" % rule, text, re.S | re.M)
     if found:
         return "1" + found[1].rstrip() + "\n"
-    found = re.search(r"^  - %s: lacks.*?(?=^  - |^\S|\Z)" % rule, text, re.S | re.M)
+    found = re.search(r"^  - (?:(?!^  - ).)*\(could not look:[^)]*\b%s\b.*?(?=^  - |^\S|\Z)" % rule, text, re.S | re.M)
     return found[0].rstrip() + "\n" if found else ""
 
 

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +12,12 @@
 
 #include "base/utf8.h"
 
+#define DEVICES 6
+
 struct fixture {
 	struct fw_report report;
 	struct fw_ledger ledger;
-	struct fw_device_ledger devices[2];
+	struct fw_device_ledger devices[DEVICES];
 	struct fw_kernel_row kernels[2];
 	struct fw_copy_total copy;
 };
@@ -253,12 +256,137 @@ static void several_devices_begin_with_a_summary(void **state)
 	(void)state;
 	set_up(&f, "k", 2);
 	text = text_of(&f, (struct fw_report_style){ .columns = 120 });
-	summary = strstr(text, "rank1.json");
+	summary = strstr(text, "  rank1\n");
 	section = strstr(text, "Where the time went");
 	assert_non_null(summary);
 	assert_non_null(section);
 	assert_true(summary < section);
 	assert_non_null(strstr(section + 1, "Where the time went"));
+	free(text);
+	tear_down(&f);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
+		n++;
+	return n;
+}
+
+/* Of six devices the third and the second are idlest, then the others in their order. */
+static void of_many_devices_the_idlest_are_shown(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	set_up(&f, "k", DEVICES);
+	for (unsigned i = 1; i < 3; i++) {
+		f.devices[i].ns[FW_CLASS_COMPUTE] -= 100000 * i;
+		f.devices[i].ns[FW_CLASS_INPUT] += 100000 * i;
+	}
+	text = text_of(&f, (struct fw_report_style){ .columns = 100 });
+	assert_non_null(strstr(text,
+			       "In detail: the 3 of 6 that were idle most: GPU 0 of rank 2, GPU "
+			       "0 of rank 1, GPU 0 of rank 0."));
+	assert_int_equal(count_of(text, "Where the time went"), 3);
+	assert_non_null(strstr(text, "     5    0       1.0   40.0   60.0    0.0"));
+	free(text);
+	text = text_of(&f, (struct fw_report_style){ .columns = 100, .all_devices = 1 });
+	assert_int_equal(count_of(text, "Where the time went"), DEVICES);
+	assert_null(strstr(text, "In detail"));
+	free(text);
+	tear_down(&f);
+}
+
+/* Beside the dearest only what costs 10 % and can gain 1 % stands in full; at most three do. */
+static void small_findings_are_lines(void **state)
+{
+	static const struct {
+		double share;
+		int64_t at_most_ns;
+		bool in_full;
+	} rows[] = { { 0.6, 600000, true }, { 0.5, 9999, false },   { 0.4, 10000, true },
+		     { 0.3, -1, true },     { 0.2, 200000, false }, { 0.05, 50000, false } };
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	set_up(&f, "k", 1);
+	for (size_t i = 1; i < sizeof(rows) / sizeof(rows[0]); i++)
+		add_finding(&f, "k");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct fw_finding *finding = (struct fw_finding *)f.report.findings.list.data + i;
+
+		finding->share = rows[i].share;
+		finding->at_most_ns = rows[i].at_most_ns;
+	}
+	text = text_of(&f, (struct fw_report_style){ .columns = 100 });
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char cost[64];
+
+		snprintf(cost, sizeof(cost), "cost       600 us, %.1f %%", rows[i].share * 100);
+		assert_int_equal(!!strstr(text, cost), rows[i].in_full);
+	}
+	assert_non_null(strstr(text, "\n4.  50.0 %    1.0 %  k [made-up]\n"));
+	/* The same code is not printed again. */
+	assert_int_equal(count_of(text, "a = 1"), 1);
+	assert_int_equal(count_of(text, "as in finding 1"), 2);
+	free(text);
+	text = text_of(&f, (struct fw_report_style){ .columns = 100, .all_findings = 1 });
+	assert_int_equal(count_of(text, "   cost       600 us"), 6);
+	free(text);
+	tear_down(&f);
+}
+
+/* Where every change gains nothing, the dearest still stands in full. */
+static void one_finding_is_always_in_full(void **state)
+{
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	set_up(&f, "k", 1);
+	((struct fw_finding *)f.report.findings.list.data)->at_most_ns = 0;
+	text = text_of(&f, (struct fw_report_style){ .columns = 100 });
+	assert_non_null(strstr(text, "1. k [made-up]"));
+	assert_null(strstr(text, "others"));
+	free(text);
+	tear_down(&f);
+}
+
+/* Fifteen kernels of 4 us down to 1 % and below: five rows at least, ten at most, none under 1 % then. */
+static void the_kernel_table_leaves_out_what_hardly_counts(void **state)
+{
+	struct fw_kernel_row rows[15];
+	struct fixture f;
+	char *text;
+
+	(void)state;
+	set_up(&f, "k", 1);
+	for (size_t i = 0; i < 15; i++) {
+		rows[i] = f.kernels[0];
+		rows[i].total_ns = i < 7 ? 10000 : 9999; /* of 1 ms */
+	}
+	f.devices[0].kernels = rows;
+	f.devices[0].kernel_count = 15;
+	text = text_of(&f, (struct fw_report_style){ .columns = 100 });
+	assert_non_null(strstr(text, "Kernels by time: 7 of 15"));
+	free(text);
+	text = text_of(&f, (struct fw_report_style){ .columns = 100, .kernels = 15 });
+	assert_non_null(strstr(text, "Kernels by time: 15 of 15"));
+	free(text);
+	for (size_t i = 0; i < 15; i++)
+		rows[i].total_ns = 1;
+	text = text_of(&f, (struct fw_report_style){ .columns = 100 });
+	assert_non_null(strstr(text, "Kernels by time: 5 of 15"));
+	free(text);
+	for (size_t i = 0; i < 15; i++)
+		rows[i].total_ns = 20000;
+	text = text_of(&f, (struct fw_report_style){ .columns = 100 });
+	assert_non_null(strstr(text, "Kernels by time: 10 of 15"));
 	free(text);
 	tear_down(&f);
 }
@@ -381,6 +509,10 @@ int main(void)
 		cmocka_unit_test(hostile_names_are_harmless),
 		cmocka_unit_test(colours_come_only_when_asked_for),
 		cmocka_unit_test(several_devices_begin_with_a_summary),
+		cmocka_unit_test(of_many_devices_the_idlest_are_shown),
+		cmocka_unit_test(small_findings_are_lines),
+		cmocka_unit_test(one_finding_is_always_in_full),
+		cmocka_unit_test(the_kernel_table_leaves_out_what_hardly_counts),
 		cmocka_unit_test(json_has_the_names_of_the_contract),
 		cmocka_unit_test(the_handle_reads_a_trace),
 		cmocka_unit_test(older_callers_are_understood),
