@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""README.md and README.zh-CN.md keep in step: the same order of headings, the same code blocks, the same links."""
+"""README.md and README.zh-CN.md keep in step: the same order of headings, the same code blocks and links, the same
+commands and options in the text (whose order a translation may change)."""
+import collections
 import re
 import sys
 
@@ -39,10 +41,24 @@ def compare(kind, english, chinese, problems):
         problems.append(f"README.md has {len(ours)} of kind '{kind}', README.zh-CN.md {len(theirs)}")
 
 
+def spans(path):
+    """How often each piece of inline code stands in the text."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.S | re.M)
+    return collections.Counter(re.findall(r"`([^`\n]+)`", text))
+
+
+def compare_spans(english, chinese):
+    missing = [f"README.zh-CN.md: lacks `{span}`" for span in sorted((english - chinese).elements())]
+    return missing + [f"README.zh-CN.md: has `{span}`, which README.md has not" for span in sorted((chinese - english).elements())]
+
+
 def main():
     root = tree.root_argument()
+    for name in ("README.md", "README.zh-CN.md"):
+        if not (root / name).is_file():
+            tree.finish([f"{name} is missing"], "")
     english, chinese = shape(root / "README.md"), shape(root / "README.zh-CN.md")
-    problems = []
+    problems = compare_spans(spans(root / "README.md"), spans(root / "README.zh-CN.md"))
     for kind in ("heading", "code", "link"):
         compare(kind, english, chinese, problems)
     tree.finish(problems, f"{len(english)} headings, code blocks and links")

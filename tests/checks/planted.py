@@ -283,7 +283,7 @@ class Words(Planted):
 
 
 class Readmes(Planted):
-    ENGLISH = "# Why\nSee [this](docs/a.md).\n## How\n```console\n$ make demo\n```\n"
+    ENGLISH = "# Why\nSee [this](docs/a.md), `make test`.\n## How\n```console\n$ make demo\n```\n"
 
     def setUp(self):
         super().setUp()
@@ -300,7 +300,8 @@ class Readmes(Planted):
         for old, new, expected in (("## How", "### How", "README.zh-CN.md:3: heading differs"),
                                    ("## How\n", "", "README.md has 2 of kind 'heading', README.zh-CN.md 1"),
                                    ("make demo", "make dem", "README.zh-CN.md:4: code differs"),
-                                   ("docs/a.md", "docs/b.md", "README.zh-CN.md:2: link differs")):
+                                   ("docs/a.md", "docs/b.md", "README.zh-CN.md:2: link differs"),
+                                   ("`make test`", "make test", "README.zh-CN.md: lacks `make test`")):
             with self.subTest(expected):
                 self.chinese(old, new)
                 self.fails("readmes", expected)
