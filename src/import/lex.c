@@ -304,11 +304,12 @@ static char plain_escape(const char **p, const char *end)
 
 void fw_lex_unescape(struct fw_lex *lex, struct fw_lex_text *text)
 {
-	const char *p = text->p, *end = p + text->len;
+	const char *p = text->p, *end;
 	size_t n = 0;
 
 	if (text->flags != (FW_TEXT_QUOTED | FW_TEXT_ESCAPED))
 		return;
+	end = p + text->len;
 	while (p < end) {
 		char c = *p++;
 
