@@ -170,7 +170,7 @@ int fw_cmd_report(int argc, char **argv)
 		  &args.window },
 		{ 0, "gpu", "NAME", "model of a GPU that the trace does not describe, e.g. H200",
 		  NULL, &args.gpu },
-		{ 0, "top", "N", "rows of the kernel table (at most 10)", NULL, &args.top },
+		{ 0, "top", "N", "rows of the kernel table (15)", NULL, &args.top },
 		{ 0, "kernels", NULL, "the kernel table alone, every row unless --top is given",
 		  &args.kernels, NULL },
 		{ 0, "full-names", NULL, "names as recorded, never shortened", &args.full_names,

@@ -120,19 +120,13 @@ static void put_row(struct fw_page *page, const struct fw_trace *trace,
 		       row->fill == FW_FILL_UNKNOWN ? "?" : fw_fill_id(row->fill));
 }
 
-/* Without a wish at most so many rows; once there are the least, none of under a hundredth of the window. */
-#define DEFAULT_ROWS 10
-#define LEAST_ROWS   5
+#define DEFAULT_ROWS 15
 
 static size_t count_rows(const struct fw_device_ledger *device, unsigned wish)
 {
-	size_t most = wish ? wish : DEFAULT_ROWS, n = 0;
-	int64_t least = wish ? 0 : fw_window_ns(device) / 100;
+	size_t most = wish ? wish : DEFAULT_ROWS;
 
-	most = device->kernel_count < most ? device->kernel_count : most;
-	while (n < most && (n < LEAST_ROWS || device->kernels[n].total_ns >= least))
-		n++;
-	return n;
+	return device->kernel_count < most ? device->kernel_count : most;
 }
 
 void fw_text_kernels(struct fw_page *page, const struct fw_trace *trace,

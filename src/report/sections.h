@@ -21,7 +21,7 @@ void fw_text_devices(struct fw_page *page, const struct fw_report *report);
 const size_t *fw_text_choose_devices(struct fw_page *page, const struct fw_report *report,
 				     bool is_all, size_t *count);
 
-/* At most `rows` kernels of one device; 0: at most 10, and few of those that hardly count. */
+/* At most `rows` kernels of one device; 0: 15. */
 void fw_text_kernels(struct fw_page *page, const struct fw_trace *trace,
 		     const struct fw_device_ledger *device, unsigned rows);
 
