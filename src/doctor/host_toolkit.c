@@ -45,7 +45,7 @@ void fw_check_host_toolkit(struct fw_host *host, struct fw_doctor_result *result
 	bool podman = has_program(host, "podman");
 
 	if (fw_doctor_container(host)) {
-		fw_doctor_ok(result, "inside a container: the host has it or not");
+		fw_doctor_unknown(result, "inside a container: only the host can tell");
 	} else if (!fw_host_has(host, "/usr/bin")) {
 		fw_doctor_no_file(result, "/usr/bin", 2);
 	} else if (!docker && !podman) {
