@@ -76,13 +76,23 @@ FW_API fw_status fw_report_open(const char *const *paths, size_t count,
 FW_API void fw_report_close(struct fw_report *report);
 
 /*
- * The report in a format: "text" for people, "json" for programs (docs/format/ has a page on each).
- * Valid UTF-8; *text is the caller's to free(). style may be NULL; json takes nothing from it.
+ * The report in a format: "text" for people, "json" for programs, "perfetto" to look at the trace in
+ * ui.perfetto.dev (docs/format/ has a page on each). Valid UTF-8; *text is the caller's to free(). style
+ * may be NULL; only text takes anything from it.
  * FW_ERR_ARGUMENT: no such format; the message lists them.
  */
 FW_API fw_status fw_report_write(const struct fw_report *report, const char *format,
 				 const struct fw_report_style *style, char **text,
 				 struct fw_error *err);
+
+/*
+ * The same, handed over piece by piece: write gets user and the next bytes, and returns 0 to go on. For
+ * "perfetto", whose text is about 200 bytes an event. FW_ERR_IO: write returned something else.
+ */
+FW_API fw_status fw_report_write_to(const struct fw_report *report, const char *format,
+				    const struct fw_report_style *style,
+				    int (*write)(void *user, const char *bytes, size_t size),
+				    void *user, struct fw_error *err);
 
 /* The name of the format with that number, counted from 0; NULL: there are no more. */
 FW_API const char *fw_report_format_name(size_t number);

@@ -120,6 +120,12 @@ void fw_json_bool(struct fw_json *json, const char *key, bool value)
 	fw_str_puts(json->out, value ? "true" : "false");
 }
 
+void fw_json_number(struct fw_json *json, const char *key, const char *digits)
+{
+	lead(json, key);
+	fw_str_puts(json->out, digits);
+}
+
 void fw_json_null(struct fw_json *json, const char *key)
 {
 	lead(json, key);

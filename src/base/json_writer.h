@@ -28,6 +28,8 @@ void fw_json_bytes(struct fw_json *json, const char *key, const char *text, size
 void fw_json_int(struct fw_json *json, const char *key, int64_t value);
 void fw_json_uint(struct fw_json *json, const char *key, uint64_t value);
 void fw_json_bool(struct fw_json *json, const char *key, bool value);
+/* A number that is written out already, as JSON wants it. */
+void fw_json_number(struct fw_json *json, const char *key, const char *digits);
 void fw_json_null(struct fw_json *json, const char *key);
 
 /* Shortest of up to 9 significant digits; NaN and infinities are written as null. */

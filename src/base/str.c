@@ -6,6 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With a drain, so much gathers before it is handed over. */
+#define DRAIN_BYTES ((size_t)1 << 18)
+
+bool fw_str_drain(struct fw_str *str)
+{
+	if (str->len && !str->failed && !str->drain(str->user, str->data, str->len))
+		str->failed = true;
+	str->len = 0;
+	return !str->failed;
+}
+
 /* Room for more bytes and the final NUL. */
 static bool grow(struct fw_str *str, size_t more)
 {
@@ -16,6 +27,8 @@ static bool grow(struct fw_str *str, size_t more)
 		str->failed = true;
 		return false;
 	}
+	if (str->drain && str->len >= DRAIN_BYTES && !fw_str_drain(str))
+		return false;
 	if (str->len + more < str->cap)
 		return true;
 	while (cap <= str->len + more)

@@ -12,6 +12,12 @@ struct fw_str {
 	char *data; /* NULL until the first append; use fw_str_text() */
 	size_t len, cap;
 	bool failed;
+	/*
+	 * If set: takes what has gathered, now and then, and at fw_str_drain(), so that a long text never
+	 * lies in memory as a whole; false: it is lost, the string fails.
+	 */
+	bool (*drain)(void *user, const char *bytes, size_t len);
+	void *user;
 };
 
 void fw_str_append(struct fw_str *str, const char *bytes, size_t len);
@@ -22,6 +28,9 @@ void fw_str_printf(struct fw_str *str, const char *fmt, ...) __attribute__((form
 
 /* The text, never NULL; owned by str. */
 const char *fw_str_text(const struct fw_str *str);
+
+/* Hands what is left to the drain; false if an append or the drain failed. */
+bool fw_str_drain(struct fw_str *str);
 
 /* Empties it, keeps the memory. */
 void fw_str_clear(struct fw_str *str);

@@ -63,7 +63,8 @@ static int settle(const struct fw_usage *usage, const struct arguments *args,
 	uint64_t top = args->kernels ? UINT_MAX : 0;
 
 	if (!is_format(args->format))
-		return fw_usage_error(usage, "--format is text or json, not '%s'", args->format);
+		return fw_usage_error(usage, "--format is text, json or perfetto, not '%s'",
+				      args->format);
 	if (args->top && !fw_parse_count(args->top, 1, UINT_MAX, &top))
 		return fw_usage_error(usage, "--top is a whole number from 1, not '%s'", args->top);
 	if (args->all && args->window)
@@ -94,26 +95,50 @@ static int settle(const struct fw_usage *usage, const struct arguments *args,
 	return -1;
 }
 
-/* Writes to a file, or to standard output, whose losses main() finds. */
-static int write_out(const char *path, const char *text)
+static int put(void *out, const char *bytes, size_t size)
 {
-	FILE *out;
+	return fwrite(bytes, 1, size, out) != size;
+}
+
+/* The explanation alone, or the report; what standard output loses, main() finds. */
+static fw_status write_report(const struct fw_report *report, const struct arguments *args,
+			      const struct fw_report_style *style, FILE *out, struct fw_error *err)
+{
+	fw_status status;
+	char *text = NULL;
+
+	if (report)
+		return fw_report_write_to(report, args->format, style, put, out, err);
+	status = fw_report_explanation(style, &text, err);
+	if (!status)
+		fputs(text, out);
+	free(text);
+	return status;
+}
+
+/* The same into a file, made only now that there is something to write. */
+static int write_out(const struct fw_report *report, const struct arguments *args,
+		     const struct fw_report_style *style)
+{
+	FILE *out = args->output ? fopen(args->output, "w") : stdout;
+	struct fw_error err = { 0 };
+	fw_status status;
 	bool lost;
 
-	if (!path) {
-		fputs(text, stdout);
-		return 0;
-	}
-	out = fopen(path, "w");
 	if (!out) {
-		fprintf(stderr, "fullwarp report: %s: %s\n", path, strerror(errno));
+		fprintf(stderr, "fullwarp report: %s: %s\n", args->output, strerror(errno));
 		return 1;
 	}
-	lost = fputs(text, out) < 0;
+	status = write_report(report, args, style, out, &err);
+	if (status && status != FW_ERR_IO)
+		report_failure(&err);
+	if (!args->output)
+		return status && status != FW_ERR_IO;
+	lost = ferror(out) != 0;
 	lost = fclose(out) || lost;
 	if (lost)
-		fprintf(stderr, "fullwarp report: %s: %s\n", path, strerror(errno));
-	return lost;
+		fprintf(stderr, "fullwarp report: %s: %s\n", args->output, strerror(errno));
+	return lost || status;
 }
 
 static fw_status open_report(int argc, char **argv, struct fw_report_options *options,
@@ -142,19 +167,12 @@ static int run(const struct arguments *args, int argc, char **argv,
 {
 	struct fw_report *report = NULL;
 	struct fw_error err = { 0 };
-	fw_status status;
-	char *text = NULL;
 	int code;
 
-	if (argc < 2) {
-		status = fw_report_explanation(style, &text, &err);
-	} else {
-		status = open_report(argc, argv, options, &report, &err);
-		if (!status)
-			status = fw_report_write(report, args->format, style, &text, &err);
-	}
-	code = status ? report_failure(&err) : write_out(args->output, text);
-	free(text);
+	if (argc >= 2 && open_report(argc, argv, options, &report, &err))
+		code = report_failure(&err);
+	else
+		code = write_out(report, args, style);
 	fw_report_close(report);
 	return code;
 }
@@ -182,7 +200,8 @@ int fw_cmd_report(int argc, char **argv)
 		{ 0, "explain", NULL,
 		  "what every class and number means; without a TRACE, only that", &args.explain,
 		  NULL },
-		{ 0, "format", "text|json", "for people, or for programs", NULL, &args.format },
+		{ 0, "format", "text|json|perfetto",
+		  "for people, for programs, or for ui.perfetto.dev", NULL, &args.format },
 		{ 0, "max-memory", "SIZE",
 		  "of a large trace, keep so much in memory, the rest in files", NULL,
 		  &args.max_memory },

@@ -195,11 +195,12 @@ static fw_status fail_format(const char *format, struct fw_error *err)
 	return status;
 }
 
-fw_status fw_report_write(const struct fw_report *report, const char *format,
-			  const struct fw_report_style *style, char **text, struct fw_error *err)
+/* What a format writes goes into out, which is the caller's. */
+static fw_status write_format(const struct fw_report *report, const char *format,
+			      const struct fw_report_style *style, struct fw_str *out,
+			      struct fw_error *err)
 {
 	struct fw_report_style known = { 0 };
-	struct fw_str out = { 0 };
 	fw_status status = take_struct(&known, sizeof(known), style, err);
 	size_t i = 0;
 
@@ -207,10 +208,48 @@ fw_status fw_report_write(const struct fw_report *report, const char *format,
 		i++;
 	if (i == FORMAT_COUNT)
 		return fail_format(format, err);
-	if (status)
-		return status;
-	formats[i].write(report, &known, &out);
-	return hand_over(&out, text, err);
+	if (!status)
+		formats[i].write(report, &known, out);
+	return status;
+}
+
+fw_status fw_report_write(const struct fw_report *report, const char *format,
+			  const struct fw_report_style *style, char **text, struct fw_error *err)
+{
+	struct fw_str out = { 0 };
+	fw_status status = write_format(report, format, style, &out, err);
+
+	return status ? status : hand_over(&out, text, err);
+}
+
+struct sink {
+	int (*write)(void *user, const char *bytes, size_t size);
+	void *user;
+	bool refused;
+};
+
+static bool drain(void *user, const char *bytes, size_t size)
+{
+	struct sink *sink = user;
+
+	sink->refused = sink->write(sink->user, bytes, size) != 0;
+	return !sink->refused;
+}
+
+fw_status fw_report_write_to(const struct fw_report *report, const char *format,
+			     const struct fw_report_style *style,
+			     int (*write)(void *user, const char *bytes, size_t size), void *user,
+			     struct fw_error *err)
+{
+	struct sink sink = { write, user, false };
+	struct fw_str out = { .drain = drain, .user = &sink };
+	fw_status status = write_format(report, format, style, &out, err);
+
+	if (!status && !fw_str_drain(&out))
+		status = sink.refused ? fw_fail(err, FW_ERR_IO, "the report could not be written")
+				      : fw_fail_nomem(err, out.cap);
+	fw_str_release(&out);
+	return status;
 }
 
 fw_status fw_report_explanation(const struct fw_report_style *style, char **text,
