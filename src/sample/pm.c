@@ -1,0 +1,513 @@
+#include "sample/pm.h"
+
+#include "gpu/cuda.h"
+#include "gpu/cupti_pm.h"
+#include "sample/cupti_places.h"
+#include "sample/pm_metrics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BUFFER_BYTES ((size_t)16 << 20)
+#define BATCH        256
+#define IMAGE_MOST   ((size_t)256 << 20) /* an image of counters is some MiB */
+#define BATCHES      64                  /* in one reading; the next one goes on */
+#define PERCENT_MOST 100.5               /* the hardware's counters may overshoot a little */
+#define LINK_MOST    4e12                /* bytes a second: 18 links of NVLink 5 carry 0.9e12 */
+#define SAMPLE_MOST  UINT64_C(60000000000)
+
+struct fw_pm_library {
+	struct fw_cuda cuda;
+	struct fw_cupti_pm cupti;
+	char path[512];
+	uint32_t version;
+};
+
+struct fw_pm {
+	const struct fw_cupti_pm *cupti;
+	struct fw_pm_choice choice;
+	void *object;
+	uint8_t *data; /* decoded samples */
+	size_t data_bytes;
+	bool is_started;
+	uint64_t last_end;
+};
+
+static fw_status refuse(struct fw_error *err, const char *call, int result)
+{
+	return fw_fail(err, FW_ERR_UNSUPPORTED, "%s: %s (%d)", call, fw_cupti_result_text(result),
+		       result);
+}
+
+static fw_status start_driver(struct fw_cuda *cuda, struct fw_error *err)
+{
+	fw_status status = fw_cuda_open(cuda, err);
+	int result;
+
+	if (status)
+		return status;
+	result = cuda->init(0);
+	if (!result)
+		return FW_OK;
+	fw_cuda_fail(cuda, result, "cuInit", err);
+	fw_cuda_close(cuda);
+	return FW_ERR_UNSUPPORTED;
+}
+
+static fw_status try_library(struct fw_pm_library *library, const char *path, struct fw_error *err)
+{
+	struct fw_cupti_params params = { .size = FW_CUPTI_SIZE(fw_cupti_params, reserved) };
+	fw_status status = fw_cupti_pm_open(&library->cupti, path, err);
+	int result;
+
+	if (status)
+		return status;
+	result = library->cupti.profiler_initialize(&params);
+	if (result) {
+		refuse(err, "cuptiProfilerInitialize", result);
+		fw_error_prefix(err, "%s", path);
+		return FW_ERR_UNSUPPORTED;
+	}
+	library->cupti.get_version(&library->version);
+	snprintf(library->path, sizeof(library->path), "%s", path);
+	return FW_OK;
+}
+
+/* The message of the last place that had a library, else of the first place. */
+static fw_status find_library(struct fw_pm_library *library, struct fw_error *err)
+{
+	struct fw_cupti_places *places = calloc(1, sizeof(*places));
+	struct fw_error first = { 0 }, last = { 0 };
+	fw_status status = FW_ERR_UNSUPPORTED;
+
+	if (!places)
+		return fw_fail_nomem(err, sizeof(*places));
+	fw_cupti_places_find(places);
+	for (size_t i = 0; i < places->count && status; i++) {
+		status = try_library(library, places->paths[i], i ? &last : &first);
+		if (!status || !library->cupti.handle)
+			continue;
+		first = i ? last : first;
+	}
+	free(places);
+	if (!status)
+		return FW_OK;
+	return fw_fail(err, FW_ERR_UNSUPPORTED,
+		       "no libcupti with PM sampling (CUDA 12.6 or newer): %s", first.message);
+}
+
+fw_status fw_pm_library_open(struct fw_pm_library **library, const char *path, struct fw_error *err)
+{
+	struct fw_pm_library *l = calloc(1, sizeof(*l));
+	fw_status status;
+
+	*library = NULL;
+	if (!l)
+		return fw_fail_nomem(err, sizeof(*l));
+	status = start_driver(&l->cuda, err);
+	if (!status)
+		status = path ? try_library(l, path, err) : find_library(l, err);
+	if (status) {
+		fw_pm_library_close(l);
+		return status;
+	}
+	*library = l;
+	return FW_OK;
+}
+
+const char *fw_pm_library_path(const struct fw_pm_library *library)
+{
+	return library->path;
+}
+
+uint32_t fw_pm_library_version(const struct fw_pm_library *library)
+{
+	return library->version;
+}
+
+void fw_pm_library_close(struct fw_pm_library *library)
+{
+	if (!library)
+		return;
+	/* Neither CUPTI nor the driver under it is unloaded: both keep threads and exit handlers. */
+	free(library);
+}
+
+/* CUDA's number of the GPU: depends on CUDA_VISIBLE_DEVICES. */
+static fw_status find_device(const struct fw_cuda *cuda, const char *uuid, size_t *device,
+			     struct fw_error *err)
+{
+	int count = 0;
+
+	if (!cuda->device_get_uuid || cuda->device_get_count(&count))
+		return fw_fail(err, FW_ERR_UNSUPPORTED, "CUDA does not name its devices");
+	for (int i = 0; i < count; i++) {
+		unsigned char u[16];
+		char text[48];
+		int handle;
+
+		if (cuda->device_get(&handle, i) || cuda->device_get_uuid(u, handle))
+			continue;
+		snprintf(text, sizeof(text),
+			 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+			 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
+			 u[12], u[13], u[14], u[15]);
+		if (!strcmp(text, uuid)) {
+			*device = (size_t)i;
+			return FW_OK;
+		}
+	}
+	return fw_fail(err, FW_ERR_UNSUPPORTED,
+		       "%s is not among CUDA's %d devices (CUDA_VISIBLE_DEVICES? MIG?)", uuid,
+		       count);
+}
+
+/* What stands between us and the counters, for the results that have a known reason. */
+static fw_status refuse_device(struct fw_error *err, const char *call, int result)
+{
+	const char *fix = NULL;
+
+	switch (result) {
+	case FW_CUPTI_INSUFFICIENT_PRIVILEGES:
+		fix = "ERR_NVGPUCTRPERM: the driver keeps the GPU's counters for administrators; "
+		      "load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0, or run "
+		      "with CAP_SYS_ADMIN";
+		break;
+	case FW_CUPTI_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+		fix = "the host of this virtual GPU does not permit profiling "
+		      "(pciPassthru.cfg.enable_profiling)";
+		break;
+	case FW_CUPTI_INVALID_OPERATION:
+	case FW_CUPTI_HARDWARE_BUSY:
+		fix = "another program (a profiler, DCGM, a second fullwarp) holds the GPU's "
+		      "counters";
+		break;
+	default: return refuse(err, call, result);
+	}
+	return fw_fail(err, FW_ERR_UNSUPPORTED, "%s (%s: %d)", fix, call, result);
+}
+
+/* What the chip in hand can count; NULL where the library does not say. */
+static fw_status get_availability(const struct fw_cupti_pm *cupti, size_t device, uint8_t **image,
+				  struct fw_error *err)
+{
+	struct fw_cupti_availability params = { .size = FW_CUPTI_SIZE(fw_cupti_availability, image),
+						.device = device };
+	int result = cupti->pm_get_counter_availability(&params);
+
+	*image = NULL;
+	if (!result && params.bytes && params.bytes <= IMAGE_MOST) {
+		params.image = calloc(1, params.bytes);
+		if (!params.image)
+			return fw_fail_nomem(err, params.bytes);
+		result = cupti->pm_get_counter_availability(&params);
+	}
+	if (result) {
+		free(params.image);
+		return refuse_device(err, "cuptiPmSamplingGetCounterAvailability", result);
+	}
+	*image = params.image;
+	return FW_OK;
+}
+
+static fw_status choose(struct fw_pm *pm, size_t device, struct fw_error *err)
+{
+	struct fw_cupti_chip_name name = { .size = FW_CUPTI_SIZE(fw_cupti_chip_name, name),
+					   .device = device };
+	uint8_t *availability = NULL;
+	int result = pm->cupti->device_get_chip_name(&name);
+	fw_status status;
+
+	if (result || !name.name)
+		return refuse_device(err, "cuptiDeviceGetChipName", result);
+	status = get_availability(pm->cupti, device, &availability, err);
+	if (!status)
+		status = fw_pm_choose(pm->cupti, name.name, availability, &pm->choice, err);
+	free(availability);
+	return status;
+}
+
+/* Chips before GA10x have no trigger by time; their samples still carry their times. */
+static int set_config(struct fw_pm *pm, const struct fw_pm_options *options)
+{
+	struct fw_cupti_pm_config params = {
+		.size = FW_CUPTI_SIZE(fw_cupti_pm_config, append),
+		.object = pm->object,
+		.config_bytes = pm->choice.image_bytes,
+		.config = pm->choice.image,
+		.buffer_bytes = options->buffer_bytes ? options->buffer_bytes : BUFFER_BYTES,
+		.interval = options->interval_ns,
+		.trigger = FW_CUPTI_PM_TRIGGER_TIME,
+	};
+	int result = pm->cupti->pm_set_config(&params);
+
+	if (!result)
+		return 0;
+	params.trigger = FW_CUPTI_PM_TRIGGER_SYSCLK; /* of about 1 GHz: a cycle is about 1 ns */
+	return pm->cupti->pm_set_config(&params) ? result : 0;
+}
+
+static int clear_data(struct fw_pm *pm)
+{
+	struct fw_cupti_pm_data_clear params = { .size = FW_CUPTI_SIZE(fw_cupti_pm_data_clear,
+								       data),
+						 .object = pm->object,
+						 .bytes = pm->data_bytes,
+						 .data = pm->data };
+
+	return pm->cupti->pm_counter_data_image_initialize(&params);
+}
+
+static fw_status make_data(struct fw_pm *pm, const struct fw_pm_options *options,
+			   struct fw_error *err)
+{
+	struct fw_cupti_pm_data_size params = {
+		.size = FW_CUPTI_SIZE(fw_cupti_pm_data_size, bytes),
+		.object = pm->object,
+		.names = pm->choice.names,
+		.count = pm->choice.count,
+		.samples = options->batch ? options->batch : BATCH,
+	};
+	int result = pm->cupti->pm_get_counter_data_size(&params);
+
+	if (!result && (!params.bytes || params.bytes > IMAGE_MOST))
+		result = FW_CUPTI_UNKNOWN;
+	if (result)
+		return refuse(err, "cuptiPmSamplingGetCounterDataSize", result);
+	pm->data_bytes = params.bytes;
+	pm->data = calloc(1, params.bytes);
+	if (!pm->data)
+		return fw_fail_nomem(err, params.bytes);
+	result = clear_data(pm);
+	return result ? refuse(err, "cuptiPmSamplingCounterDataImageInitialize", result) : FW_OK;
+}
+
+static struct fw_cupti_pm_object object_of(const struct fw_pm *pm)
+{
+	return (struct fw_cupti_pm_object){ .size = FW_CUPTI_SIZE(fw_cupti_pm_object, object),
+					    .object = pm->object };
+}
+
+static int start(struct fw_pm *pm)
+{
+	struct fw_cupti_pm_object params = object_of(pm);
+	int result = pm->cupti->pm_start(&params);
+
+	pm->is_started = !result;
+	return result;
+}
+
+static int stop(struct fw_pm *pm)
+{
+	struct fw_cupti_pm_object params = object_of(pm);
+
+	pm->is_started = false;
+	return pm->cupti->pm_stop(&params);
+}
+
+static fw_status begin(struct fw_pm *pm, size_t device, const struct fw_pm_options *options,
+		       struct fw_error *err)
+{
+	struct fw_cupti_pm_enable enable = { .size = FW_CUPTI_SIZE(fw_cupti_pm_enable, object),
+					     .device = device };
+	fw_status status;
+	int result = pm->cupti->pm_enable(&enable);
+
+	if (result)
+		return refuse_device(err, "cuptiPmSamplingEnable", result);
+	pm->object = enable.object;
+	result = set_config(pm, options);
+	if (result)
+		return refuse_device(err, "cuptiPmSamplingSetConfig", result);
+	status = make_data(pm, options, err);
+	if (status)
+		return status;
+	result = start(pm);
+	return result ? refuse_device(err, "cuptiPmSamplingStart", result) : FW_OK;
+}
+
+fw_status fw_pm_open(struct fw_pm **pm, struct fw_pm_library *library, const char *uuid,
+		     const struct fw_pm_options *options, struct fw_error *err)
+{
+	struct fw_pm *p = calloc(1, sizeof(*p));
+	size_t device = 0;
+	fw_status status;
+
+	*pm = NULL;
+	if (!p)
+		return fw_fail_nomem(err, sizeof(*p));
+	p->cupti = &library->cupti;
+	status = find_device(&library->cuda, uuid, &device, err);
+	if (!status)
+		status = choose(p, device, err);
+	if (!status)
+		status = begin(p, device, options, err);
+	if (status) {
+		fw_pm_close(p);
+		return status;
+	}
+	*pm = p;
+	return FW_OK;
+}
+
+void fw_pm_close(struct fw_pm *pm)
+{
+	struct fw_cupti_pm_object params;
+
+	if (!pm)
+		return;
+	if (pm->is_started)
+		stop(pm);
+	params = object_of(pm);
+	if (pm->object)
+		pm->cupti->pm_disable(&params);
+	fw_pm_choice_release(pm->cupti, &pm->choice);
+	free(pm->data);
+	free(pm);
+}
+
+const enum fw_gpu_value *fw_pm_values(const struct fw_pm *pm, size_t *count)
+{
+	*count = pm->choice.count;
+	return pm->choice.values;
+}
+
+static bool is_sane(enum fw_gpu_value value, double number)
+{
+	bool is_percent = fw_gpu_values[value].unit == FW_UNIT_PERCENT;
+
+	return number >= 0 && number <= (is_percent ? PERCENT_MOST : LINK_MOST); /* NAN: no */
+}
+
+static void check_values(const struct fw_pm *pm, struct fw_pm_sample *sample,
+			 struct fw_pm_read *read)
+{
+	for (size_t i = 0; i < pm->choice.count; i++) {
+		enum fw_gpu_value value = pm->choice.values[i];
+
+		if (!is_sane(value, sample->values[i])) {
+			sample->values[i] = NAN;
+			read->wild++;
+		} else if (fw_gpu_values[value].unit == FW_UNIT_PERCENT) {
+			sample->values[i] = fmin(sample->values[i], 100);
+		}
+	}
+}
+
+/* One sample out of the decoded data; false: it has impossible times. */
+static int take(struct fw_pm *pm, size_t index, struct fw_pm_sample *sample, bool *is_good)
+{
+	struct fw_cupti_pm_sample_info info = { .size = FW_CUPTI_SIZE(fw_cupti_pm_sample_info, end),
+						.object = pm->object,
+						.data = pm->data,
+						.bytes = pm->data_bytes,
+						.sample = index };
+	struct fw_cupti_evaluate evaluate = { .size = FW_CUPTI_SIZE(fw_cupti_evaluate, values),
+					      .host = pm->choice.host,
+					      .data = pm->data,
+					      .data_bytes = pm->data_bytes,
+					      .sample = index,
+					      .names = pm->choice.names,
+					      .count = pm->choice.count,
+					      .values = sample->values };
+	int result = pm->cupti->pm_get_sample_info(&info);
+
+	if (result)
+		return result;
+	sample->start = info.start;
+	sample->end = info.end;
+	*is_good = info.start && info.start < info.end && info.end - info.start <= SAMPLE_MOST &&
+		   info.start >= pm->last_end;
+	if (!*is_good)
+		return 0;
+	pm->last_end = info.end;
+	return pm->cupti->host_evaluate_to_gpu_values(&evaluate);
+}
+
+static int deliver(struct fw_pm *pm, fw_pm_sink *sink, void *arg, struct fw_pm_read *read)
+{
+	struct fw_cupti_pm_data_info info = { .size = FW_CUPTI_SIZE(fw_cupti_pm_data_info,
+								    completed),
+					      .data = pm->data,
+					      .bytes = pm->data_bytes };
+	int result = pm->cupti->pm_get_counter_data_info(&info);
+
+	for (size_t i = 0; i < info.completed && !result; i++) {
+		struct fw_pm_sample sample = { 0 };
+		bool is_good = false;
+
+		result = take(pm, i, &sample, &is_good);
+		if (result)
+			return result;
+		if (!is_good) {
+			read->dropped++;
+			continue;
+		}
+		check_values(pm, &sample, read);
+		read->samples++;
+		read->newest_end = sample.end;
+		sink(arg, &sample);
+	}
+	return result;
+}
+
+static int64_t now_mono(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static int decode(struct fw_pm *pm, struct fw_cupti_pm_decode *params, struct fw_pm_read *read)
+{
+	int result;
+
+	*params = (struct fw_cupti_pm_decode){ .size = FW_CUPTI_SIZE(fw_cupti_pm_decode, overflow),
+					       .object = pm->object,
+					       .data = pm->data,
+					       .bytes = pm->data_bytes };
+	read->asked_mono = now_mono();
+	result = pm->cupti->pm_decode_data(params);
+	read->told_mono = now_mono();
+	return result;
+}
+
+/* After its buffer ran over the hardware takes no more samples until it is started again. */
+static int restart(struct fw_pm *pm, struct fw_pm_read *read)
+{
+	read->overflows++;
+	stop(pm);
+	return start(pm);
+}
+
+fw_status fw_pm_read(struct fw_pm *pm, fw_pm_sink *sink, void *arg, struct fw_pm_read *read,
+		     struct fw_error *err)
+{
+	*read = (struct fw_pm_read){ 0 };
+	for (unsigned i = 0; i < BATCHES; i++) {
+		struct fw_cupti_pm_decode params;
+		int result = decode(pm, &params, read);
+		bool is_over = result == FW_CUPTI_OUT_OF_MEMORY || (!result && params.overflow);
+
+		if (result && !is_over)
+			return refuse(err, "cuptiPmSamplingDecodeData", result);
+		result = deliver(pm, sink, arg, read);
+		if (!result)
+			result = clear_data(pm);
+		if (result)
+			return refuse(err, "reading PM samples", result);
+		if (is_over) {
+			result = restart(pm, read);
+			return result ? refuse(err, "cuptiPmSamplingStart", result) : FW_OK;
+		}
+		if (params.stop != FW_CUPTI_PM_STOP_FULL) {
+			read->has_newest = read->samples > 0;
+			break;
+		}
+	}
+	return FW_OK;
+}

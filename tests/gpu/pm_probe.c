@@ -1,0 +1,565 @@
+/*
+ * What PM sampling and GPM do on the GPU that is here, as a table: which metrics fit, what it costs, in
+ * which clock the samples' times are and how that moves, what a second client meets. Needs a GPU and a
+ * libcupti, not the toolkit; about a minute. 77: no GPU or no permission.
+ *   pm_probe [LIBCUPTI]
+ */
+#include "gpu/nvml.h"
+#include "pm_load.h"
+#include "sample/pm.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SAMPLES 200000
+#define PULSES  4096
+
+struct series {
+	struct fw_pm_sample *samples;
+	size_t count;
+	unsigned dropped, wild, overflows, reads;
+	int64_t told[SAMPLES / 10], asked[SAMPLES / 10];
+	uint64_t newest[SAMPLES / 10];
+	size_t pairs;
+	double cpu_ms, seconds;
+};
+
+struct probe {
+	struct fw_pm_library *library;
+	struct fw_nvml nvml;
+	void *device;
+	char uuid[FW_NVML_NAME_BYTES];
+	struct series series;
+	struct pulse pulses[PULSES];
+	size_t pulse_count;
+	struct clock_pair clocks[PULSES];
+	size_t clock_count;
+};
+
+static int64_t nanoseconds(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void sleep_ms(unsigned ms)
+{
+	struct timespec t = { ms / 1000, (ms % 1000) * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts; prints "median (least to most)" in units of `unit`. */
+static void print_spread(const char *what, double *numbers, size_t count, double unit,
+			 const char *name)
+{
+	if (!count) {
+		printf("  %-46s none\n", what);
+		return;
+	}
+	qsort(numbers, count, sizeof(*numbers), compare);
+	printf("  %-46s %.3f (%.3f to %.3f) %s, n %zu\n", what, numbers[count / 2] / unit,
+	       numbers[0] / unit, numbers[count - 1] / unit, name, count);
+}
+
+/* ---- the load: this program again, in a process of its own ---- */
+
+static FILE *start_load(pid_t *pid, const char *const *arguments)
+{
+	int ends[2];
+
+	if (pipe(ends))
+		exit(1);
+	fflush(stdout);
+	*pid = fork();
+	if (!*pid) {
+		dup2(ends[1], 1);
+		close(ends[0]);
+		close(ends[1]);
+		execv("/proc/self/exe", (char *const *)arguments);
+		_exit(127);
+	}
+	close(ends[1]);
+	FILE *out = fdopen(ends[0], "r");
+	char line[256];
+
+	if (!out || !fgets(line, sizeof(line), out) || line[0] != 'R')
+		printf("  the load did not start\n");
+	return out;
+}
+
+static void end_load(struct probe *p, pid_t pid, FILE *out)
+{
+	char line[512];
+
+	p->pulse_count = p->clock_count = 0;
+	while (out && fgets(line, sizeof(line), out)) {
+		struct pulse *pulse = &p->pulses[p->pulse_count];
+		struct clock_pair *pair = &p->clocks[p->clock_count];
+
+		if (p->pulse_count < PULSES &&
+		    sscanf(line,
+			   "P %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+			   &pulse->before_mono, &pulse->after_mono, &pulse->start_timer,
+			   &pulse->end_timer, &pulse->start_cupti, &pulse->end_cupti) == 6)
+			p->pulse_count++;
+		else if (p->clock_count < PULSES &&
+			 sscanf(line, "C %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNu64,
+				&pair->before_mono, &pair->after_mono, &pair->realtime,
+				&pair->cupti) == 4)
+			p->clock_count++;
+	}
+	if (out)
+		fclose(out);
+	waitpid(pid, NULL, 0);
+}
+
+/* ---- sampling ---- */
+
+static void keep(void *arg, const struct fw_pm_sample *sample)
+{
+	struct series *series = arg;
+
+	if (series->count < SAMPLES)
+		series->samples[series->count++] = *sample;
+}
+
+static void clear(struct series *series)
+{
+	struct fw_pm_sample *samples = series->samples;
+
+	memset(series, 0, sizeof(*series));
+	series->samples = samples;
+}
+
+static bool read_once(struct fw_pm *pm, struct series *series)
+{
+	struct fw_pm_read read;
+	struct fw_error err = { 0 };
+
+	if (fw_pm_read(pm, keep, series, &read, &err)) {
+		printf("  reading failed: %s\n", err.message);
+		return false;
+	}
+	series->reads++;
+	series->dropped += read.dropped;
+	series->wild += read.wild;
+	series->overflows += read.overflows;
+	if (read.has_newest && series->pairs < SAMPLES / 10) {
+		series->told[series->pairs] = read.told_mono;
+		series->asked[series->pairs] = read.asked_mono;
+		series->newest[series->pairs++] = read.newest_end;
+	}
+	return true;
+}
+
+static struct fw_pm *open_pm(struct probe *p, double interval_ms, size_t buffer)
+{
+	struct fw_pm_options options = { .interval_ns = (uint64_t)(interval_ms * 1e6),
+					 .buffer_bytes = buffer };
+	struct fw_error err = { 0 };
+	struct fw_pm *pm = NULL;
+
+	if (fw_pm_open(&pm, p->library, p->uuid, &options, &err))
+		printf("  opening failed: %s\n", err.message);
+	return pm;
+}
+
+static bool sample_for(struct probe *p, double interval_ms, unsigned read_ms, double seconds)
+{
+	struct fw_pm *pm = open_pm(p, interval_ms, 0);
+	int64_t begin = nanoseconds(CLOCK_MONOTONIC), cpu;
+	bool is_good = pm != NULL;
+
+	clear(&p->series);
+	cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+	while (is_good && nanoseconds(CLOCK_MONOTONIC) - begin < (int64_t)(seconds * 1e9)) {
+		sleep_ms(read_ms);
+		is_good = read_once(pm, &p->series);
+	}
+	p->series.cpu_ms = (double)(nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1e6;
+	p->series.seconds = (double)(nanoseconds(CLOCK_MONOTONIC) - begin) / 1e9;
+	fw_pm_close(pm);
+	return is_good;
+}
+
+static double mean_of(const struct series *series, size_t value)
+{
+	double sum = 0, time = 0;
+
+	for (size_t i = 0; i < series->count; i++) {
+		double length = (double)(series->samples[i].end - series->samples[i].start);
+
+		if (isnan(series->samples[i].values[value]))
+			continue;
+		sum += series->samples[i].values[value] * length;
+		time += length;
+	}
+	return time > 0 ? sum / time : NAN;
+}
+
+static void print_gaps(const struct series *series)
+{
+	double *lengths = calloc(series->count + 1, sizeof(*lengths));
+	size_t holes = 0;
+
+	for (size_t i = 0; lengths && i < series->count; i++) {
+		lengths[i] = (double)(series->samples[i].end - series->samples[i].start);
+		holes += i && series->samples[i].start > series->samples[i - 1].end;
+	}
+	if (lengths)
+		print_spread("length of the samples", lengths, series->count, 1e6, "ms");
+	printf("  %-46s %zu\n", "samples that do not begin where the last ended", holes);
+	free(lengths);
+}
+
+/* ---- the questions ---- */
+
+static void ask_setup(struct probe *p)
+{
+	int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+	int64_t cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+	struct fw_pm *pm = open_pm(p, 1, 0);
+	const enum fw_gpu_value *values;
+	size_t count;
+
+	if (!pm)
+		return;
+	printf("set-up %.0f ms, CPU %.0f ms\nmetrics in one pass:",
+	       (double)(nanoseconds(CLOCK_MONOTONIC) - begin) / 1e6,
+	       (double)(nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1e6);
+	values = fw_pm_values(pm, &count);
+	for (size_t i = 0; i < count; i++)
+		printf(" %s", fw_gpu_values[values[i]].name);
+	begin = nanoseconds(CLOCK_MONOTONIC);
+	fw_pm_close(pm);
+	printf("\nclosing %.0f ms\n", (double)(nanoseconds(CLOCK_MONOTONIC) - begin) / 1e6);
+}
+
+static void ask_cost(struct probe *p)
+{
+	static const struct {
+		double interval_ms;
+		unsigned read_ms;
+	} tries[] = { { 0.2, 50 }, { 1, 50 }, { 2, 50 }, { 5, 50 }, { 10, 100 }, { 50, 500 } };
+	const char *const arguments[] = { "pm_probe", "load", "fill", "12", NULL };
+	pid_t pid;
+	FILE *out = start_load(&pid, arguments);
+
+	printf("\nhalf of the SMs full (truth: SM 50, warp slots 25):\n"
+	       "  interval read   samples  SM busy  warps  CPU ms/s  dropped wild overflows\n");
+	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		struct series *s = &p->series;
+
+		if (!sample_for(p, tries[i].interval_ms, tries[i].read_ms, 1.5))
+			break;
+		printf("  %5.1f ms %3u ms %8zu %8.3f %6.3f %9.2f %7u %5u %5u\n",
+		       tries[i].interval_ms, tries[i].read_ms, s->count, mean_of(s, 0),
+		       mean_of(s, 1), s->cpu_ms / s->seconds, s->dropped, s->wild, s->overflows);
+		print_gaps(s);
+	}
+	end_load(p, pid, out);
+}
+
+/* A small buffer, not read for a while: what happens, and whether it goes on afterwards. */
+static void ask_overflow(struct probe *p)
+{
+	struct fw_pm *pm = open_pm(p, 0.2, (size_t)1 << 20);
+
+	printf("\nbuffer of 1 MiB, 0.2 ms, read after 3 s, then three times after 100 ms:\n");
+	if (!pm)
+		return;
+	for (int i = 0; i < 4; i++) {
+		clear(&p->series);
+		sleep_ms(i ? 100 : 3000);
+		if (!read_once(pm, &p->series))
+			break;
+		printf("  %zu samples, dropped %u, overflows %u\n", p->series.count,
+		       p->series.dropped, p->series.overflows);
+	}
+	fw_pm_close(pm);
+}
+
+/*
+ * When the next pulse at or after sample *from began by the samples: it keeps every SM busy, so that the
+ * share of its first busy sample says where in it that was. 0: no more.
+ */
+static double next_edge(const struct series *s, size_t *from)
+{
+	for (size_t i = *from ? *from : 1; i + 1 < s->count; i++) {
+		const struct fw_pm_sample *a = &s->samples[i];
+
+		if (!(s->samples[i - 1].values[0] < 0.5 && a->values[0] >= 0.5))
+			continue;
+		*from = i + 1;
+		return (double)a->end - a->values[0] / 100 * (double)(a->end - a->start);
+	}
+	return 0;
+}
+
+static const struct pulse *nearest_pulse(const struct probe *p, double mono)
+{
+	const struct pulse *nearest = NULL;
+	double least = 25e6; /* pulses are 60 ms apart */
+
+	for (size_t i = 0; i < p->pulse_count; i++) {
+		double distance = fabs((double)p->pulses[i].before_mono - mono);
+
+		if (distance < least) {
+			least = distance;
+			nearest = &p->pulses[i];
+		}
+	}
+	return nearest;
+}
+
+/* The least of told - newest over all readings: the samples' clock is at least that far behind. */
+static double envelope(const struct series *s, bool is_asked)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < s->pairs; i++)
+		least = fmin(least, (double)((is_asked ? s->asked[i] : s->told[i]) -
+					     (int64_t)s->newest[i]));
+	return least;
+}
+
+static void print_clocks(struct probe *p)
+{
+	static double timer[PULSES], cupti[PULSES], mono[PULSES], told[PULSES], clock[PULSES];
+	double offset = envelope(&p->series, false);
+	size_t count = 0, with_cupti = 0, from = 0;
+	double edge;
+
+	while ((edge = next_edge(&p->series, &from)) > 0 && count < PULSES) {
+		const struct pulse *pulse = nearest_pulse(p, edge + offset);
+
+		if (!pulse)
+			continue;
+		timer[count] = edge - (double)pulse->start_timer;
+		mono[count] = edge + offset - (double)pulse->before_mono;
+		if (pulse->start_cupti)
+			cupti[with_cupti++] = edge - (double)pulse->start_cupti;
+		count++;
+	}
+	for (size_t i = 0; i < p->series.pairs; i++)
+		told[i % PULSES] =
+			(double)(p->series.told[i] - (int64_t)p->series.newest[i]) - offset;
+	for (size_t i = 0; i < p->clock_count; i++)
+		clock[i] = (double)((int64_t)p->clocks[i].cupti - p->clocks[i].realtime);
+	print_spread("PM start of pulse - %globaltimer", timer, count, 1e3, "us");
+	print_spread("PM start of pulse - CUPTI kernel record", cupti, with_cupti, 1e3, "us");
+	print_spread("PM by envelope - CLOCK_MONOTONIC at launch", mono, count, 1e3, "us");
+	print_spread("reading - newest sample, above the least", told,
+		     p->series.pairs < PULSES ? p->series.pairs : PULSES, 1e3, "us");
+	print_spread("cuptiGetTimestamp - CLOCK_REALTIME", clock, p->clock_count, 1e3, "us");
+	printf("  offset by envelope %.0f ns (asked: %.0f ns less); realtime - monotonic %.0f ns\n",
+	       offset, offset - envelope(&p->series, true),
+	       (double)(nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_MONOTONIC)));
+}
+
+static void ask_clock(struct probe *p, bool has_activity)
+{
+	const char *const arguments[] = { "pm_probe", "load", has_activity ? "activity" : "pulse",
+					  "4",        "50",   fw_pm_library_path(p->library),
+					  NULL };
+	pid_t pid;
+	FILE *out = start_load(&pid, arguments);
+	size_t records = 0;
+
+	printf("\npulses of 10 ms on all SMs, %s, 1 ms:\n",
+	       has_activity ? "with CUPTI's kernel records on in their process" : "not recorded");
+	sample_for(p, 1, 20, 3);
+	end_load(p, pid, out);
+	for (size_t i = 0; i < p->pulse_count; i++)
+		records += p->pulses[i].start_cupti != 0;
+	printf("  %-46s %zu, kernel records %zu\n", "pulses", p->pulse_count, records);
+	print_clocks(p);
+}
+
+/* How the offset of the samples' clock to CLOCK_MONOTONIC moves: the envelope of each two seconds. */
+static void ask_stability(struct probe *p)
+{
+	int64_t first;
+	double begin = 0;
+
+	printf("\noffset over 20 s, 5 ms, read every 50 ms, envelope of each 2 s, us from the "
+	       "first:\n ");
+	sample_for(p, 5, 50, 20);
+	first = p->series.pairs ? p->series.told[0] : 0;
+	for (size_t part = 0, i = 0; part < 10; part++) {
+		double least = INFINITY;
+
+		for (; i < p->series.pairs &&
+		       p->series.told[i] - first < (int64_t)(part + 1) * 2000000000;
+		     i++)
+			least = fmin(least,
+				     (double)(p->series.told[i] - (int64_t)p->series.newest[i]));
+		if (!part)
+			begin = least;
+		printf(" %.1f", (least - begin) / 1e3);
+	}
+	printf("\n  CPU %.2f ms/s\n", p->series.cpu_ms / p->series.seconds);
+}
+
+static void ask_pcie(struct probe *p)
+{
+	const char *const arguments[] = { "pm_probe", "load", "copy", "2", NULL };
+	pid_t pid;
+	FILE *out = start_load(&pid, arguments);
+	struct fw_pm *pm = open_pm(p, 5, 0);
+	const enum fw_gpu_value *values;
+	size_t count = 0;
+
+	printf("\ncopies of page-locked memory to the GPU (means of 1 s):\n");
+	values = pm ? fw_pm_values(pm, &count) : NULL;
+	clear(&p->series);
+	for (int i = 0; pm && i < 10; i++) {
+		sleep_ms(100);
+		read_once(pm, &p->series);
+	}
+	for (size_t i = 0; i < count; i++)
+		printf("  %-30s %.4g\n", fw_gpu_values[values[i]].name, mean_of(&p->series, i));
+	fw_pm_close(pm);
+	end_load(p, pid, out);
+}
+
+static void ask_second(struct probe *p)
+{
+	struct fw_pm *pm = open_pm(p, 5, 0);
+	char uuid[FW_NVML_NAME_BYTES];
+	pid_t pid;
+
+	printf("\na second client while one samples:\n");
+	fflush(stdout);
+	snprintf(uuid, sizeof(uuid), "%s", p->uuid);
+	pid = fork();
+	if (!pid) {
+		execl("/proc/self/exe", "pm_probe", "second", uuid, fw_pm_library_path(p->library),
+		      (char *)NULL);
+		_exit(127);
+	}
+	waitpid(pid, NULL, 0);
+	fw_pm_close(pm);
+}
+
+static int second(const char *uuid, const char *path)
+{
+	struct fw_pm_options options = { .interval_ns = 5000000 };
+	struct fw_pm_library *library = NULL;
+	struct fw_error err = { 0 };
+	struct fw_pm *pm = NULL;
+
+	if (fw_pm_library_open(&library, path, &err) ||
+	    fw_pm_open(&pm, library, uuid, &options, &err))
+		printf("  refused: %s\n", err.message);
+	else
+		printf("  admitted too\n");
+	fw_pm_close(pm);
+	fw_pm_library_close(library);
+	return 0;
+}
+
+static void ask_gpm(struct probe *p)
+{
+	static const unsigned tries[] = { 20, 50, 100, 110, 150, 200, 300, 500, 1000 };
+	static const unsigned ids[] = { FW_NVML_GPM_SM, FW_NVML_GPM_SM_OCCUPANCY,
+					FW_NVML_GPM_DRAM };
+	const char *const arguments[] = { "pm_probe", "load", "fill", "6", NULL };
+	pid_t pid;
+	FILE *out = start_load(&pid, arguments);
+	void *a = NULL, *b = NULL;
+
+	printf("\nGPM, half of the SMs full:\n  interval   SM  occupancy  DRAM  CPU ms/sample\n");
+	if (!p->nvml.gpm_sample_alloc || p->nvml.gpm_sample_alloc(&a) ||
+	    p->nvml.gpm_sample_alloc(&b))
+		printf("  no GPM\n");
+	for (size_t i = 0; b && i < sizeof(tries) / sizeof(tries[0]); i++) {
+		struct fw_nvml_gpm_metrics get = {
+			.version = 1, .count = 3, .first = a, .second = b
+		};
+		int64_t cpu;
+		int result;
+
+		for (size_t k = 0; k < 3; k++)
+			get.metrics[k].id = ids[k];
+		result = p->nvml.gpm_sample_get(p->device, a);
+		sleep_ms(tries[i]);
+		cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+		result = result ? result : p->nvml.gpm_sample_get(p->device, b);
+		result = result ? result : p->nvml.gpm_metrics_get(&get);
+		printf("  %5u ms %6.2f %6.2f %6.2f %8.2f  result %d\n", tries[i],
+		       get.metrics[0].value, get.metrics[1].value, get.metrics[2].value,
+		       (double)(nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1e6, result);
+	}
+	end_load(p, pid, out);
+}
+
+static int prepare(struct probe *p, const char *path)
+{
+	struct fw_nvml_identity identity;
+	struct fw_error err = { 0 };
+	char driver[FW_NVML_NAME_BYTES] = "";
+
+	if (fw_nvml_open(&p->nvml, NULL, NULL, &err) ||
+	    p->nvml.device_get_handle_by_index(0, &p->device)) {
+		printf("skipped: %s\n", err.message);
+		return 77;
+	}
+	fw_nvml_identify(&p->nvml, p->device, &identity);
+	snprintf(p->uuid, sizeof(p->uuid), "%s", identity.uuid);
+	p->nvml.system_get_driver_version(driver, sizeof(driver));
+	if (fw_pm_library_open(&p->library, path, &err)) {
+		printf("skipped: %s\n", err.message);
+		return 77;
+	}
+	printf("%s, driver %s, %s, CUPTI %" PRIu32 ", uid %u\n", identity.name, driver,
+	       fw_pm_library_path(p->library), fw_pm_library_version(p->library),
+	       (unsigned)getuid());
+	p->series.samples = calloc(SAMPLES, sizeof(*p->series.samples));
+	return p->series.samples ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	static struct probe probe;
+	int status;
+
+	if (argc > 2 && !strcmp(argv[1], "load"))
+		return load_main(argc - 2, argv + 2);
+	if (argc > 3 && !strcmp(argv[1], "second"))
+		return second(argv[2], argv[3]);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	status = prepare(&probe, argc > 1 ? argv[1] : NULL);
+	if (status)
+		return status;
+	ask_setup(&probe);
+	ask_cost(&probe);
+	ask_overflow(&probe);
+	ask_clock(&probe, false);
+	ask_clock(&probe, true);
+	ask_stability(&probe);
+	ask_pcie(&probe);
+	ask_second(&probe);
+	ask_gpm(&probe);
+	free(probe.series.samples);
+	fw_pm_library_close(probe.library);
+	fw_nvml_close(&probe.nvml);
+	return 0;
+}
