@@ -150,6 +150,7 @@ struct fw_rec_kernel {
 	int32_t local_per_thread;          /* bytes; -1: unknown */
 	uint16_t registers;                /* a thread */
 	uint16_t cluster[3];               /* 0: none, or not known to this CUPTI */
+	uint32_t reserved;
 };
 
 struct fw_rec_copy {
