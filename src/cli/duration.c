@@ -9,13 +9,17 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Nanoseconds in the unit that text starts with (none: ms); *text moves behind it. */
-static int64_t take_unit(const char **text)
+struct unit {
+	const char *name;
+	int64_t ns;
+};
+
+/* Nanoseconds in the unit that text starts with (none: otherwise); *text moves behind it. */
+static int64_t take_unit(const char **text, int64_t otherwise)
 {
-	static const struct {
-		const char *name;
-		int64_t ns;
-	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
+	static const struct unit units[] = { { "ns", 1 },          { "us", 1000 },
+					     { "ms", 1000000 },    { "s", 1000000000 },
+					     { "m", 60000000000 }, { "h", 3600000000000 } };
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		size_t n = strlen(units[i].name);
@@ -25,11 +29,11 @@ static int64_t take_unit(const char **text)
 			return units[i].ns;
 		}
 	}
-	return 1000000;
+	return otherwise;
 }
 
 /* Reads a number with its unit; *text moves behind it. Digits below 1 ns are dropped. */
-static bool take_time(const char **text, int64_t *ns)
+static bool take_time(const char **text, int64_t otherwise, int64_t *ns)
 {
 	const char *whole = *text, *fraction = NULL;
 	int64_t value = 0, unit;
@@ -43,7 +47,7 @@ static bool take_time(const char **text, int64_t *ns)
 	}
 	if (!is_digit(*whole))
 		return false;
-	unit = take_unit(text);
+	unit = take_unit(text, otherwise);
 	for (const char *p = whole; is_digit(*p); p++)
 		if (__builtin_mul_overflow(value, 10, &value) ||
 		    __builtin_add_overflow(value, *p - '0', &value))
@@ -61,7 +65,12 @@ static bool take_time(const char **text, int64_t *ns)
 
 bool fw_parse_window(const char *text, int64_t *start_ns, int64_t *end_ns)
 {
-	if (!take_time(&text, start_ns) || *text++ != ',')
+	if (!take_time(&text, 1000000, start_ns) || *text++ != ',')
 		return false;
-	return take_time(&text, end_ns) && !*text && *end_ns > *start_ns;
+	return take_time(&text, 1000000, end_ns) && !*text && *end_ns > *start_ns;
+}
+
+bool fw_parse_duration(const char *text, int64_t *ns)
+{
+	return take_time(&text, 1000000000, ns) && !*text && *ns > 0;
 }

@@ -106,6 +106,7 @@ int fw_options_parse(const struct fw_usage *usage, int *argc, char **argv)
 
 		if (only_operands || arg[0] != '-' || !arg[1]) {
 			argv[kept++] = argv[i];
+			only_operands = only_operands || usage->ends_at_operand;
 			continue;
 		}
 		if (!strcmp(arg, "--")) {

@@ -20,6 +20,7 @@ struct fw_usage {
 	const char *about;    /* what it does, ends in a newline */
 	const struct fw_option *options;
 	size_t count;
+	bool ends_at_operand; /* the first operand is a program: what follows is its own */
 };
 
 /*

@@ -38,7 +38,8 @@ struct fw_rec_control {
 	uint32_t magic, version; /* FW_REC_CONTROL_MAGIC, FW_REC_VERSION */
 	_Atomic uint32_t wanted; /* enum fw_rec_wanted */
 	int32_t recorder_pid;
-	uint8_t reserved[FW_REC_CONTROL_BYTES - 16];
+	uint8_t boot_id[16]; /* of the recorder's host: on another one the page says nothing */
+	uint8_t reserved[FW_REC_CONTROL_BYTES - 32];
 };
 _Static_assert(sizeof(struct fw_rec_control) == FW_REC_CONTROL_BYTES, "one page");
 

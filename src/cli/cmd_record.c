@@ -1,0 +1,67 @@
+/* fullwarp record: runs a program, and records what it and its children do on the GPU. */
+#include "cli/cmd.h"
+#include "cli/recording.h"
+
+#include <stdio.h>
+
+static const char about[] =
+	"Runs a program, unchanged, and records what it and the processes below it do on the "
+	"GPU, the\n"
+	"GPU's counters, and what the host does meanwhile, into a folder that 'fullwarp report' "
+	"reads.\n"
+	"The exit status is the program's.\n";
+
+static void note(void *user, const char *message)
+{
+	(void)user;
+	fprintf(stderr, "fullwarp record: %s\n", message);
+}
+
+/* One line: where the recording is, and how much. */
+static void tell(const struct fw_record_result *result, const char *program)
+{
+	if (!result->is_recorded)
+		return;
+	if (!result->processes) {
+		fw_recording_explain_nothing("record", program);
+		return;
+	}
+	fprintf(stderr, "fullwarp record: %s: %u process%s, %.1f MB", result->folder,
+		result->processes, result->processes == 1 ? "" : "es", (double)result->bytes / 1e6);
+	if (result->lost)
+		fprintf(stderr, ", %llu samples lost", (unsigned long long)result->lost);
+	fprintf(stderr, "; fullwarp report reads it\n");
+}
+
+int fw_cmd_record(int argc, char **argv)
+{
+	struct fw_recording_arguments args = { NULL };
+	struct fw_record_options options = { .note = note };
+	struct fw_record_result result;
+	struct fw_error err = { 0 };
+	struct fw_option table[FW_RECORDING_OPTIONS];
+	const struct fw_usage usage = { .command = "record",
+					.operands = "[--] COMMAND [ARGUMENT...]",
+					.about = about,
+					.options = table,
+					.count = FW_RECORDING_OPTIONS,
+					.ends_at_operand = true };
+	int status;
+
+	fw_recording_options(table, &args);
+	status = fw_options_parse(&usage, &argc, argv);
+	if (status < 0)
+		status = fw_recording_settle(&usage, &args, &options);
+	if (status >= 0)
+		return status;
+	if (argc < 2)
+		return fw_usage_error(&usage, "no program given");
+	argv[argc] = NULL; /* parsing moved the operands to the front */
+	options.command = argv + 1;
+	if (fw_record(&options, &result, &err))
+		return fw_recording_failure("record", &err);
+	tell(&result, argv[1]);
+	status = result.status;
+	fw_record_result_release(&result);
+	return status;
+}

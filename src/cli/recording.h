@@ -1,0 +1,28 @@
+#ifndef FW_CLI_RECORDING_H
+#define FW_CLI_RECORDING_H
+/* What the commands that record have in common: record and run. */
+#include "cli/options.h"
+#include "record/record.h"
+
+struct fw_recording_arguments {
+	const char *folder, *delay, *duration, *every, *every_for, *signal, *range;
+	const char *kernels, *max_size, *graphs, *interval;
+	bool python_calls, no_python, no_counters, no_host;
+};
+
+#define FW_RECORDING_OPTIONS 15
+
+/* Fills the first FW_RECORDING_OPTIONS rows of a table of options. */
+void fw_recording_options(struct fw_option *table, struct fw_recording_arguments *args);
+
+/* Checks the values and fills options; -1: go on, 2: a mistake, explained. */
+int fw_recording_settle(const struct fw_usage *usage, const struct fw_recording_arguments *args,
+			struct fw_record_options *options);
+
+/* The exit code for a recording that failed before the program ran, explained. */
+int fw_recording_failure(const char *command, const struct fw_error *err);
+
+/* Says on stderr why a program seems not to have used the GPU, as far as it can be told. */
+void fw_recording_explain_nothing(const char *command, const char *program);
+
+#endif

@@ -1,0 +1,122 @@
+/* The end of a recording: who still writes into it, and what is left of it. */
+#include "record/session.h"
+#include "record/stream.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Processes that outlive the program are waited for so long, if they are recorded. */
+#define STRAGGLERS_NS INT64_C(1000000000)
+
+/* The library looks at the page every 100 ms, and writes what it has. */
+#define LAST_WORDS_NS INT64_C(400000000)
+
+/* The pid in "process-<pid>-<n>.fwr" or "python-<pid>-<n>.fwr"; 0: another name. */
+static long pid_of(const char *name)
+{
+	const char *digits;
+	char *end;
+	long pid;
+
+	if (!strncmp(name, "process-", 8))
+		digits = name + 8;
+	else if (!strncmp(name, "python-", 7))
+		digits = name + 7;
+	else
+		return 0;
+	errno = 0;
+	pid = strtol(digits, &end, 10);
+	return errno || pid <= 0 || end == digits || *end != '-' ? 0 : pid;
+}
+
+static bool is_alive(long pid)
+{
+	return !kill((pid_t)pid, 0) || errno == EPERM;
+}
+
+/* Calls visit for each file until it returns false. */
+static void each_file(struct fw_record_session *session,
+		      bool (*visit)(struct fw_record_session *session, const char *name))
+{
+	DIR *dir = opendir(session->folder.path);
+	struct dirent *entry;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && !visit(session, entry->d_name))
+			break;
+	closedir(dir);
+}
+
+static bool is_over(struct fw_record_session *session, const char *name)
+{
+	long pid = pid_of(name);
+
+	if (pid && is_alive(pid))
+		session->has_stragglers = true;
+	return !session->has_stragglers;
+}
+
+static bool has_stragglers(struct fw_record_session *session)
+{
+	session->has_stragglers = false;
+	each_file(session, is_over);
+	return session->has_stragglers;
+}
+
+void fw_record_await_stragglers(struct fw_record_session *session)
+{
+	int64_t until = fw_record_now() + STRAGGLERS_NS;
+	int status;
+
+	while (has_stragglers(session) && fw_record_now() < until)
+		if (fw_record_child_is_interrupted(&session->child) ||
+		    fw_record_child_wait(&session->child, fw_record_now() + STRAGGLERS_NS / 20,
+					 &status) == FW_RECORD_EVENT_ENDED)
+			break;
+}
+
+static bool count_file(struct fw_record_session *session, const char *name)
+{
+	const char *path = fw_record_path(session, name);
+	struct stat info;
+
+	if (!path || stat(path, &info))
+		return true;
+	session->result->bytes += (uint64_t)info.st_size;
+	if (!strncmp(name, "process-", 8))
+		session->result->processes++;
+	return true;
+}
+
+static bool tidy_file(struct fw_record_session *session, const char *name)
+{
+	const char *path = fw_record_path(session, name);
+
+	if (path && !strncmp(name, "yield-", 6))
+		unlink(path);
+	return true;
+}
+
+void fw_record_finish(struct fw_record_session *session)
+{
+	struct fw_record_folder *folder = &session->folder;
+	int64_t until;
+	int status;
+
+	if (fw_record_folder_is_last(folder)) {
+		atomic_store(&folder->control->wanted, FW_REC_WANT_STOP);
+		until = fw_record_now() + LAST_WORDS_NS;
+		while (has_stragglers(session) && fw_record_now() < until)
+			fw_record_child_wait(&session->child, until, &status);
+		each_file(session, tidy_file);
+		fw_record_folder_remove_page(folder);
+	}
+	each_file(session, count_file);
+}
