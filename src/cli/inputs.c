@@ -1,6 +1,8 @@
 /* The traces that the operands of a command name. */
 #include "cli/inputs.h"
 
+#include "trace/recording_read.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
@@ -58,7 +60,7 @@ static fw_status add_entries(struct fw_inputs *inputs, const char *folder, DIR *
 	}
 	if (inputs->paths.len == first)
 		return fw_fail(err, FW_ERR_FORMAT,
-			       "%s: no trace in this folder (*.json, *.json.gz, *.json.zst)",
+			       "%s: no trace in this folder (*.json, *.json.gz, *.json.zst, *.fwr)",
 			       folder);
 	qsort((const char **)inputs->paths.data + first, inputs->paths.len - first,
 	      sizeof(const char *), by_name);
@@ -67,9 +69,13 @@ static fw_status add_entries(struct fw_inputs *inputs, const char *folder, DIR *
 
 static fw_status add_folder(struct fw_inputs *inputs, const char *folder, struct fw_error *err)
 {
-	DIR *dir = opendir(folder);
+	DIR *dir;
 	fw_status status;
 
+	/* A recording's folder is one trace; what else lies in it is not for reading. */
+	if (fw_is_recording(folder))
+		return add_path(inputs, folder, err);
+	dir = opendir(folder);
 	if (!dir)
 		return fw_fail(err, FW_ERR_IO, "%s: %s", folder, strerror(errno));
 	status = add_entries(inputs, folder, dir, err);

@@ -3,6 +3,7 @@
 
 #include "import/kineto.h"
 #include "import/source.h"
+#include "trace/recording_read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ static uint32_t add_file(struct fw_trace *trace, const char *name)
 	trace->files.path[file] = fw_trace_intern(trace, name, strlen(name), &failed);
 	trace->files.rank[file] = trace->files.world_size[file] = -1;
 	trace->files.epoch_ns[file] = INT64_MIN;
+	trace->files.clock_error_ns[file] = -1;
 	return failed ? FW_NONE : file;
 }
 
@@ -43,65 +45,6 @@ static fw_status import_path(const char *path, const struct fw_import_options *o
 	status = import_source(source, options, trace, err);
 	fw_source_close(source);
 	return status;
-}
-
-/* Where the rows of a file start. */
-struct mark {
-	size_t ops, calls, ranges, syncs, allocations, counters;
-};
-
-static struct mark mark_of(const struct fw_trace *t)
-{
-	return (struct mark){ t->ops.len,   t->calls.len,       t->ranges.len,
-			      t->syncs.len, t->allocations.len, t->counters.len };
-}
-
-static void shift(int64_t *times, size_t from, size_t to, int64_t by)
-{
-	for (size_t i = from; i < to; i++)
-		times[i] += by;
-}
-
-static void shift_rows(struct fw_trace *t, const struct mark *from, const struct mark *to,
-		       int64_t by)
-{
-	shift(t->ops.start_ns, from->ops, to->ops, by);
-	shift(t->ops.end_ns, from->ops, to->ops, by);
-	shift(t->calls.start_ns, from->calls, to->calls, by);
-	shift(t->calls.end_ns, from->calls, to->calls, by);
-	shift(t->ranges.start_ns, from->ranges, to->ranges, by);
-	shift(t->ranges.end_ns, from->ranges, to->ranges, by);
-	shift(t->syncs.start_ns, from->syncs, to->syncs, by);
-	shift(t->syncs.end_ns, from->syncs, to->syncs, by);
-	shift(t->allocations.time_ns, from->allocations, to->allocations, by);
-	shift(t->counters.time_ns, from->counters, to->counters, by);
-}
-
-static int64_t least(const int64_t *times, size_t from, size_t to, int64_t so_far)
-{
-	for (size_t i = from; i < to; i++)
-		if (times[i] < so_far)
-			so_far = times[i];
-	return so_far;
-}
-
-static int64_t earliest(const struct fw_trace *t, const struct mark *from, const struct mark *to)
-{
-	int64_t time = least(t->ops.start_ns, from->ops, to->ops, INT64_MAX);
-
-	time = least(t->calls.start_ns, from->calls, to->calls, time);
-	time = least(t->ranges.start_ns, from->ranges, to->ranges, time);
-	return time == INT64_MAX ? 0 : time;
-}
-
-static void forget_rows(struct fw_trace *t, const struct mark *from)
-{
-	t->ops.len = from->ops;
-	t->calls.len = from->calls;
-	t->ranges.len = from->ranges;
-	t->syncs.len = from->syncs;
-	t->allocations.len = from->allocations;
-	t->counters.len = from->counters;
 }
 
 /* What reading several files keeps between them. */
@@ -140,7 +83,7 @@ static fw_status import_one_of(const char *path, const struct fw_import_options 
 			       struct fw_error *err)
 {
 	struct fw_integrity integrity = trace->integrity;
-	struct mark before = mark_of(trace);
+	struct fw_trace_mark before = fw_trace_mark(trace);
 	struct fw_error why = { 0 };
 	size_t file = trace->files.len;
 	fw_status status = refuse_repeated(path, several, trace, &why);
@@ -159,7 +102,7 @@ static fw_status import_one_of(const char *path, const struct fw_import_options 
 		file = add_file(trace, path);
 	if (file == FW_NONE)
 		return fw_trace_fail_growth(trace, err);
-	forget_rows(trace, &before);
+	fw_trace_forget(trace, &before);
 	trace->integrity = integrity;
 	trace->files.refused[file] =
 		fw_trace_intern(trace, why.message, strlen(why.message), &failed);
@@ -179,8 +122,17 @@ static bool has_used_file(const struct fw_trace *t)
 	return false;
 }
 
+/* What makes the earliest time of a file 0. */
+static int64_t zero_of(const struct fw_trace *t, const struct fw_trace_mark *from,
+		       const struct fw_trace_mark *to)
+{
+	int64_t time = fw_trace_earliest(t, from, to);
+
+	return time == INT64_MAX ? 0 : -time;
+}
+
 /* One time for all files where all tell theirs; else each starts at 0 and keeps its own. */
-static void align(struct fw_trace *t, const struct mark *marks)
+static void align(struct fw_trace *t, const struct fw_trace_mark *marks)
 {
 	int64_t *epochs = t->files.epoch_ns, zero = INT64_MAX;
 	bool is_known = true;
@@ -195,9 +147,9 @@ static void align(struct fw_trace *t, const struct mark *marks)
 	for (size_t i = 0; i < t->files.len; i++) {
 		if (!is_used(t, i))
 			continue;
-		int64_t by = is_known ? epochs[i] - zero : -earliest(t, &marks[i], &marks[i + 1]);
+		int64_t by = is_known ? epochs[i] - zero : zero_of(t, &marks[i], &marks[i + 1]);
 
-		shift_rows(t, &marks[i], &marks[i + 1], by);
+		fw_trace_shift(t, &marks[i], &marks[i + 1], by);
 		if (epochs[i] != INT64_MIN)
 			epochs[i] -= by;
 	}
@@ -232,6 +184,9 @@ fw_status fw_import_bytes(const char *name, const void *bytes, size_t size,
 
 	if (status)
 		return status;
+	if (fw_is_recording_bytes(bytes, size))
+		return finish(fw_recording_read_bytes(name, bytes, size, built, err), built, trace,
+			      err);
 	status = fw_source_open_bytes(&source, name, bytes, size, err);
 	if (!status)
 		status = import_source(source, options, built, err);
@@ -241,27 +196,19 @@ fw_status fw_import_bytes(const char *name, const void *bytes, size_t size,
 	return finish(status, built, trace, err);
 }
 
-fw_status fw_import_files(const char *const *paths, size_t count,
-			  const struct fw_import_options *options, struct fw_trace **trace,
-			  struct fw_error *err)
+static fw_status import_traces(const char *const *paths, size_t count,
+			       const struct fw_import_options *options, struct fw_trace *built,
+			       struct fw_error *err)
 {
 	struct several several = { 0 };
-	struct fw_trace *built;
-	struct mark *marks;
-	fw_status status;
+	struct fw_trace_mark *marks = calloc(count + 1, sizeof(*marks));
+	fw_status status = FW_OK;
 
-	if (!count)
-		return fw_fail(err, FW_ERR_ARGUMENT, "no trace files");
-	status = fw_trace_create(&built, err);
-	if (status)
-		return status;
-	fw_trace_limit_memory(built, options ? options->max_memory_bytes : 0);
-	marks = calloc(count + 1, sizeof(*marks));
 	if (!marks)
-		status = fw_fail_nomem(err, count * sizeof(*marks));
+		return fw_fail_nomem(err, count * sizeof(*marks));
 	for (size_t i = 0; i < count && !status; i++) {
 		status = import_one_of(paths[i], options, built, &several, err);
-		marks[i + 1] = mark_of(built);
+		marks[i + 1] = fw_trace_mark(built);
 	}
 	if (!status && !has_used_file(built)) {
 		status = several.refusal.code;
@@ -272,6 +219,53 @@ fw_status fw_import_files(const char *const *paths, size_t count,
 		align(built, marks);
 	free(marks);
 	fw_map_release(&several.seen);
+	return status;
+}
+
+static fw_status import_recordings(const char *const *paths, size_t count,
+				   const struct fw_import_options *options, struct fw_trace *built,
+				   struct fw_error *err)
+{
+	struct fw_recording_options how = { 0 };
+
+	if (options) {
+		how.progress = options->progress;
+		how.user = options->user;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!fw_is_recording(paths[i]))
+			return fw_fail(err, FW_ERR_UNSUPPORTED,
+				       "%s: not a recording; recordings and other traces cannot be "
+				       "read together",
+				       paths[i]);
+	return fw_recording_read(paths, count, &how, built, err);
+}
+
+static bool has_recording(const char *const *paths, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fw_is_recording(paths[i]))
+			return true;
+	return false;
+}
+
+fw_status fw_import_files(const char *const *paths, size_t count,
+			  const struct fw_import_options *options, struct fw_trace **trace,
+			  struct fw_error *err)
+{
+	struct fw_trace *built;
+	fw_status status;
+
+	if (!count)
+		return fw_fail(err, FW_ERR_ARGUMENT, "no trace files");
+	status = fw_trace_create(&built, err);
+	if (status)
+		return status;
+	fw_trace_limit_memory(built, options ? options->max_memory_bytes : 0);
+	if (has_recording(paths, count))
+		status = import_recordings(paths, count, options, built, err);
+	else
+		status = import_traces(paths, count, options, built, err);
 	return finish(status, built, trace, err);
 }
 

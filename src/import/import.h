@@ -1,8 +1,8 @@
 #ifndef FW_IMPORT_IMPORT_H
 #define FW_IMPORT_IMPORT_H
 /*
- * Foreign file -> trace. The format is told from the bytes, never from the name: Kineto JSON, plain,
- * gzip or zstd; "-" is standard input.
+ * File -> trace. The format is told from the bytes, never from the name: Kineto JSON, plain, gzip or
+ * zstd; "-" is standard input. A file of a recording, or a folder that holds such, is a recording.
  */
 #include "trace/trace.h"
 

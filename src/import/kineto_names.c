@@ -2,9 +2,9 @@
 #include "import/kineto.h"
 
 #include "base/utf8.h"
+#include "trace/op_names.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
@@ -216,21 +216,12 @@ static uint8_t memory_of(const char *text)
 	return FW_MEM_UNKNOWN;
 }
 
-/* nccl or rccl in either case. */
-static bool names_collective(const char *name)
-{
-	for (const char *p = name; (p = strpbrk(p, "cC")); p++)
-		if (p - name >= 1 && !strncasecmp(p, "ccl", 3) && strchr("nNrR", p[-1]))
-			return true;
-	return false;
-}
-
 static void learn(const char *name, struct fw_name_facts *f)
 {
 	const char *from = strchr(name, '('), *to = strstr(name, "-> ");
 
 	f->is_known = true;
-	f->is_collective = names_collective(name);
+	f->is_collective = fw_is_collective_name(name);
 	f->is_input = has_word(name, "DataLoader") && has_word(name, "__next__");
 	f->is_step = starts_with(name, "ProfilerStep#");
 	f->is_container = f->is_step || starts_with(name, "Optimizer.");

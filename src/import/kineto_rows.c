@@ -404,7 +404,7 @@ static void add_counter(struct fw_kineto *k, const struct fw_event *e, uint64_t 
 	row = fw_trace_add_counters(k->trace);
 	if (!is_row(k, device) || !is_row(k, row))
 		return;
-	c->time_ns[row] = e->ts_ns;
+	c->start_ns[row] = c->time_ns[row] = e->ts_ns;
 	c->value[row] = e->counter;
 	c->device[row] = device;
 	c->name[row] = fw_kineto_intern(k, &e->name, offset);

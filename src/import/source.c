@@ -92,6 +92,7 @@ static fw_status refuse(const struct fw_source *s, struct fw_error *err)
 		  "compressed with xz: unpack it first (plain, gzip and zstd are read)" },
 		{ "\x04\x22\x4d\x18", 4,
 		  "compressed with lz4: unpack it first (plain, gzip and zstd are read)" },
+		{ "FWREC", 5, "a file of a recording: name it, or its folder" },
 		{ "\xff\xfe", 2, "UTF-16 text: JSON must be UTF-8" },
 		{ "\xfe\xff", 2, "UTF-16 text: JSON must be UTF-8" },
 	};

@@ -1,33 +1,6 @@
 /* The last step of building a trace: times from 0, and what the source could not see. */
 #include "trace/trace.h"
 
-static void earliest(const int64_t *times, size_t n, int64_t *least)
-{
-	for (size_t i = 0; i < n; i++)
-		if (times[i] < *least)
-			*least = times[i];
-}
-
-static void shift(int64_t *times, size_t n, int64_t by)
-{
-	for (size_t i = 0; i < n; i++)
-		times[i] -= by;
-}
-
-static void shift_all(struct fw_trace *t, int64_t by)
-{
-	shift(t->ops.start_ns, t->ops.len, by);
-	shift(t->ops.end_ns, t->ops.len, by);
-	shift(t->calls.start_ns, t->calls.len, by);
-	shift(t->calls.end_ns, t->calls.len, by);
-	shift(t->ranges.start_ns, t->ranges.len, by);
-	shift(t->ranges.end_ns, t->ranges.len, by);
-	shift(t->syncs.start_ns, t->syncs.len, by);
-	shift(t->syncs.end_ns, t->syncs.len, by);
-	shift(t->allocations.time_ns, t->allocations.len, by);
-	shift(t->counters.time_ns, t->counters.len, by);
-}
-
 static bool has_range(const struct fw_trace *t, enum fw_range_kind kind)
 {
 	for (size_t i = 0; i < t->ranges.len; i++)
@@ -80,20 +53,18 @@ static void mark_blind_spots(struct fw_trace *t)
 	mark(t, FW_BLIND_GRAPH_LEVEL_ONLY, has_opaque_graph(t));
 	mark(t, FW_BLIND_QUANTISED, is_quantised(t));
 	mark(t, FW_BLIND_DROPPED, t->integrity.dropped_records > 0);
-	mark(t, FW_BLIND_NO_SCHEDULING, true);
+	mark(t, FW_BLIND_NO_SCHEDULING, !t->switches.len);
 }
 
 void fw_trace_seal(struct fw_trace *trace)
 {
-	int64_t least = INT64_MAX;
+	struct fw_trace_mark none = { 0 }, all = fw_trace_mark(trace);
+	int64_t least = fw_trace_earliest(trace, &none, &all);
 
-	earliest(trace->ops.start_ns, trace->ops.len, &least);
-	earliest(trace->calls.start_ns, trace->calls.len, &least);
-	earliest(trace->ranges.start_ns, trace->ranges.len, &least);
 	if (least == INT64_MAX)
 		least = 0;
 	mark_blind_spots(trace);
-	shift_all(trace, least);
+	fw_trace_shift(trace, &none, &all, -least);
 	for (size_t i = 0; i < trace->files.len; i++)
 		if (trace->files.epoch_ns[i] != INT64_MIN)
 			trace->files.epoch_ns[i] += least;

@@ -214,6 +214,15 @@ uint32_t fw_trace_device(struct fw_trace *trace, uint32_t file, int64_t id)
 	return row;
 }
 
+bool fw_trace_alias_device(struct fw_trace *trace, uint32_t file, int64_t id, uint32_t row)
+{
+	uint64_t *slot = index_at(trace, KEY_DEVICE, file, (uint64_t)id, NULL);
+
+	if (slot)
+		*slot = row;
+	return slot != NULL;
+}
+
 uint32_t fw_trace_process(struct fw_trace *trace, uint32_t file, uint32_t pid)
 {
 	bool inserted;
@@ -262,6 +271,7 @@ uint32_t fw_trace_stream(struct fw_trace *trace, uint32_t device, int64_t id)
 		return row;
 	trace->streams.device[row] = device;
 	trace->streams.id[row] = id;
+	trace->streams.priority[row] = INT32_MIN;
 	return row;
 }
 

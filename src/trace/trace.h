@@ -50,7 +50,9 @@ enum fw_range_kind {
 	FW_RANGE_PYTHON,   /* Python function */
 	FW_RANGE_INPUT,    /* wait for the data loader */
 	FW_RANGE_STEP,     /* ProfilerStep#N */
-	FW_RANGE_OVERHEAD  /* the profiler's own work */
+	FW_RANGE_OVERHEAD, /* the profiler's own work */
+	FW_RANGE_COMPILE,  /* torch.compile at work */
+	FW_RANGE_CALL_SITE /* a container: the line of a slow .item(), .cpu()..., "file:line item()" */
 };
 
 enum fw_sync_kind {
@@ -59,6 +61,36 @@ enum fw_sync_kind {
 	FW_SYNC_STREAM_WAIT,
 	FW_SYNC_STREAM,
 	FW_SYNC_CONTEXT
+};
+
+enum fw_off_cpu { FW_OFF_BLOCKED, FW_OFF_RUNNABLE };
+
+/* Why nothing, or not everything, was recorded; the order of enum fw_rec_loss_reason. */
+enum fw_loss_reason {
+	FW_LOSS_DROPPED_GPU,
+	FW_LOSS_DROPPED_HOST,
+	FW_LOSS_PAUSED,
+	FW_LOSS_OTHER_PROFILER,
+	FW_LOSS_SIZE,
+	FW_LOSS_DISK,
+	FW_LOSS_REASONS
+};
+
+/* The values of CUpti_ActivityStreamFlag. */
+enum fw_stream_flag {
+	FW_STREAM_UNKNOWN,
+	FW_STREAM_BLOCKING,     /* waits for the legacy default stream, and it for this one */
+	FW_STREAM_NON_BLOCKING, /* does not */
+	FW_STREAM_DEFAULT       /* the legacy default stream itself */
+};
+
+/* What a file of the table of files is: a trace, or a part of a recording. */
+enum fw_file_kind {
+	FW_FILE_TRACE,
+	FW_FILE_PROCESS,
+	FW_FILE_COUNTERS,
+	FW_FILE_HOST,
+	FW_FILE_PYTHON
 };
 
 enum fw_class {
@@ -170,6 +202,31 @@ fw_status fw_trace_fail_growth(const struct fw_trace *trace, struct fw_error *er
 #undef FW_COL
 #undef FW_END
 
+/* How many rows each table of events holds. */
+struct fw_trace_mark {
+#define FW_TABLE(name)
+#define FW_EVENTS(name) size_t name;
+#define FW_COL(type, name)
+#define FW_END
+#include "trace/tables.def"
+#undef FW_TABLE
+#undef FW_COL
+#undef FW_END
+};
+
+struct fw_trace_mark fw_trace_mark(const struct fw_trace *trace);
+
+/* Takes out the events since the mark. */
+void fw_trace_forget(struct fw_trace *trace, const struct fw_trace_mark *mark);
+
+/* Moves the times of the events between two marks. */
+void fw_trace_shift(struct fw_trace *trace, const struct fw_trace_mark *from,
+		    const struct fw_trace_mark *to, int64_t by);
+
+/* The earliest start of an operation, call or range between two marks; INT64_MAX: there is none. */
+int64_t fw_trace_earliest(const struct fw_trace *trace, const struct fw_trace_mark *from,
+			  const struct fw_trace_mark *to);
+
 /* The id of a string; 0 for "" and, with *failed set (may be NULL), when memory is out. */
 uint32_t fw_trace_intern(struct fw_trace *trace, const char *text, size_t len, bool *failed);
 
@@ -181,6 +238,9 @@ uint32_t fw_trace_device(struct fw_trace *trace, uint32_t file, int64_t id);
 uint32_t fw_trace_process(struct fw_trace *trace, uint32_t file, uint32_t pid);
 uint32_t fw_trace_thread(struct fw_trace *trace, uint32_t process, uint32_t tid);
 uint32_t fw_trace_stream(struct fw_trace *trace, uint32_t device, int64_t id);
+
+/* From here on that number in that file names a device that exists already. False: memory is out. */
+bool fw_trace_alias_device(struct fw_trace *trace, uint32_t file, int64_t id, uint32_t row);
 
 /* The same, but never created: FW_NONE when absent. */
 uint32_t fw_trace_find_process(const struct fw_trace *trace, uint32_t file, uint32_t pid);
