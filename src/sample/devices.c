@@ -14,6 +14,7 @@ struct device {
 	bool is_identified;
 	struct fw_nvml_identity identity;
 	struct fw_gpm gpm;
+	bool has_other_counters; /* GPM is not asked */
 };
 
 struct fw_devices {
@@ -126,6 +127,8 @@ static void fill_state(const struct fw_nvml_state *state, struct fw_gpu_sample *
 	v[FW_GPU_POWER] = from(state->power_mw, 1e-3);
 	v[FW_GPU_POWER_LIMIT] = from(state->power_limit_mw, 1e-3);
 	v[FW_GPU_TEMPERATURE] = from(state->celsius, 1);
+	v[FW_GPU_LINK_GEN] = from(state->link_gen, 1);
+	v[FW_GPU_LINK_WIDTH] = from(state->link_width, 1);
 	gpu->has_reasons = state->clocks_reasons.is_known;
 	gpu->reasons = state->clocks_reasons.value;
 	gpu->has_mig = state->mig.is_known && state->mig.value;
@@ -152,8 +155,8 @@ static void read_counters(struct fw_devices *d, struct device *device, void *han
 {
 	const struct fw_nvml_figure *gpm = &gpu->identity.gpm;
 
-	if (gpu->has_mig)
-		return; /* left unknown: GPM then answers per instance only */
+	if (gpu->has_mig || device->has_other_counters)
+		return; /* left unknown: with MIG, GPM answers per instance only */
 	if (gpm->is_known && gpm->value)
 		fw_gpm_read(&device->gpm, &d->nvml, handle, now_ns, gpu->values);
 }
@@ -167,6 +170,12 @@ static const char *why_no_counters(const struct fw_gpu_sample *gpu)
 	if (!gpm->is_known)
 		return fw_nvml_result_text(gpm->result);
 	return "GPM needs Hopper or newer";
+}
+
+void fw_devices_spare_gpm(struct fw_devices *devices, unsigned index, bool is_spared)
+{
+	if (index < FW_SAMPLE_GPUS)
+		devices->devices[index].has_other_counters = is_spared;
 }
 
 static void read_device(struct fw_devices *d, unsigned index, int64_t now_ns,

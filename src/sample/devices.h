@@ -47,6 +47,9 @@ fw_status fw_devices_open(struct fw_devices **devices, const char *library, stru
 /* now_ns: a steady clock. Counters are those of the time since the reading before. */
 void fw_devices_read(struct fw_devices *devices, int64_t now_ns, struct fw_machine_sample *sample);
 
+/* Whether GPM, which costs most of a reading, is left out for a GPU whose counters come from elsewhere. */
+void fw_devices_spare_gpm(struct fw_devices *devices, unsigned index, bool is_spared);
+
 void fw_devices_close(struct fw_devices *devices);
 
 #endif

@@ -165,6 +165,13 @@ static fw_status find_device(const struct fw_cuda *cuda, const char *uuid, size_
 		       count);
 }
 
+bool fw_pm_library_sees(const struct fw_pm_library *library, const char *uuid)
+{
+	size_t device;
+
+	return !find_device(&library->cuda, uuid, &device, NULL);
+}
+
 /* What stands between us and the counters, for the results that have a known reason. */
 static fw_status refuse_device(struct fw_error *err, const char *call, int result)
 {

@@ -27,6 +27,9 @@ fw_status fw_pm_library_open(struct fw_pm_library **library, const char *path,
 const char *fw_pm_library_path(const struct fw_pm_library *library);
 uint32_t fw_pm_library_version(const struct fw_pm_library *library);
 
+/* Whether CUDA shows us the GPU of that UUID ("GPU-..."): CUDA_VISIBLE_DEVICES. */
+bool fw_pm_library_sees(const struct fw_pm_library *library, const char *uuid);
+
 /* After the samplers. NULL is accepted. */
 void fw_pm_library_close(struct fw_pm_library *library);
 

@@ -89,9 +89,9 @@ enum fw_rec_info_key {
 	FW_REC_INFO_DRIVER_VERSION, /* value: cuDriverGetVersion() */
 	FW_REC_INFO_GRAPH_NODES,    /* value: 1 graphs are recorded node by node, 0 as a whole */
 	FW_REC_INFO_SELECTED,       /* text: only kernels that match are named (--kernels) */
-	FW_REC_INFO_CANNOT,     /* text: what could not be recorded, and why; any number of them */
-	FW_REC_INFO_SOURCE,     /* text: the counter source in use, "pm-sampling", "gpm", "nvml" */
-	FW_REC_INFO_SOURCE_WHY, /* text: why not the better source */
+	FW_REC_INFO_CANNOT, /* text: what could not be recorded, and why; any number of them */
+	FW_REC_INFO_SOURCE, /* text: the counter source in use, "pm-sampling", "gpm", "nvml"; value: device */
+	FW_REC_INFO_SOURCE_WHY, /* text: why not the better source; value: device */
 	FW_REC_INFO_TORCH,      /* text: version of PyTorch */
 	FW_REC_INFO_ENDED /* value: the writer's orderly end, CLOCK_MONOTONIC; the last record */
 };
@@ -304,7 +304,8 @@ struct fw_rec_counter {
 	struct fw_rec head;
 	int64_t start_mono, end_mono; /* equal: an instant */
 	double value;
-	uint32_t name;   /* string: a name of gpu_values.def, "sm_busy_percent" */
+	uint32_t
+		name; /* string: a name of gpu_values.def, "sm_busy_percent", or "clocks_reasons": NVML's bits */
 	uint32_t source; /* string: "pm-sampling", "gpm", "nvml" */
 };
 

@@ -508,6 +508,10 @@ static void ask_gpm(struct probe *p)
 		       get.metrics[0].value, get.metrics[1].value, get.metrics[2].value,
 		       (double)(nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1e6, result);
 	}
+	if (a)
+		p->nvml.gpm_sample_free(a);
+	if (b)
+		p->nvml.gpm_sample_free(b);
 	end_load(p, pid, out);
 }
 
