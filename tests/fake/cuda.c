@@ -500,6 +500,18 @@ CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
 	END(CUDA_SUCCESS);
 }
 
+CUresult CUDAAPI cuGraphDestroy(CUgraph graph)
+{
+	free(graph);
+	return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec)
+{
+	free(exec);
+	return CUDA_SUCCESS;
+}
+
 /* A graph is told as a whole first, then its nodes, with one correlation; the listener takes what it wants. */
 CUresult CUDAAPI cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {

@@ -243,6 +243,16 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
 	END(cuGraphInstantiateWithFlags(exec, graph, flags));
 }
 
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+	return (cudaError_t)cuGraphDestroy(graph);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+	return (cudaError_t)cuGraphExecDestroy(exec);
+}
+
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
 	BEGIN(cudaGraphLaunch, 10000);

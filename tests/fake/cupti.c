@@ -156,9 +156,16 @@ static void put_device(uint32_t device, bool is_context)
 		    0);
 }
 
+/* The runtime does not go through the driver's public entries, so CUPTI does not see what it calls there. */
+static bool is_visible(const struct fake_call *call)
+{
+	return !call->is_nested || fake_script_number("nested", 0);
+}
+
 static void on_enter(struct fake_call *call)
 {
-	call_back(call, CUPTI_API_ENTER);
+	if (is_visible(call))
+		call_back(call, CUPTI_API_ENTER);
 }
 
 static void on_exit_of(struct fake_call *call)
@@ -170,6 +177,8 @@ static void on_exit_of(struct fake_call *call)
 				  : (uint32_t)(uintptr_t)pthread_self();
 	uint8_t record[RECORD_BYTES];
 
+	if (!is_visible(call))
+		return;
 	call_back(call, CUPTI_API_EXIT);
 	if (!kinds[kind] && !calls[call->domain][call->cbid])
 		return;

@@ -147,10 +147,10 @@ static void write_call(const struct fake_call *c)
 	write_truth(line, snprintf(line, sizeof(line),
 				   "{\"what\":\"call\",\"domain\":\"%s\",\"name\":\"%s\","
 				   "\"correlation\":%u,\"tid\":%ld,\"start\":%lld,\"end\":%lld,"
-				   "\"result\":%d}\n",
+				   "\"result\":%d,\"is_nested\":%d}\n",
 				   c->domain == FAKE_RUNTIME ? "runtime" : "driver", c->name,
 				   c->correlation, syscall(SYS_gettid), (long long)c->start,
-				   (long long)c->end, c->result));
+				   (long long)c->end, c->result, c->is_nested));
 }
 
 void fake_gpu_attach(const struct fake_hooks *h)
@@ -171,6 +171,7 @@ bool fake_call_begin(struct fake_call *call, enum fake_domain domain, uint32_t c
 				    .cbid = cbid,
 				    .name = name,
 				    .correlation = correlation,
+				    .is_nested = depth > 1,
 				    .start = fake_now() };
 	if (h)
 		h->enter(call);

@@ -18,6 +18,7 @@ struct fake_call {
 	const char *name;
 	const char *symbol; /* of launches */
 	uint32_t correlation;
+	bool is_nested;     /* made by the runtime */
 	int64_t start, end; /* CLOCK_MONOTONIC, ns */
 	int result;
 	uint64_t user; /* a subscriber's own word, from entry to exit */

@@ -13,6 +13,8 @@
  *   buffer_records N        a buffer is full after N records
  *   forced keep             a forced flush keeps what is not complete; default: hands it over without times
  *   uninvited KIND          with every kernel, a record of a kind that nobody may have asked for; a list
+ *   nested 1                driver calls that the runtime makes are calls too; default: only the program's own
+ *   register mixed          buffers of the client before go to the callbacks of the one after it
  *   clock OFFSET_NS PPM     CUPTI's clock against CLOCK_MONOTONIC
  *   clock_step AFTER_NS STEP_NS   and a jump, that long after the library was loaded
  */

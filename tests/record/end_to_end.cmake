@@ -1,0 +1,40 @@
+# The recorder end to end, without a GPU: programs on stand-ins for NVIDIA's libraries (tests/fake).
+if(NOT FW_HAS_FAKE_CUDA)
+  add_test(NAME record.left_out COMMAND sh -c
+    "echo 'skipped: the tests of the recorder need the CUPTI headers of CUDA 13 (CUDA_HOME)'; exit 77")
+  set_tests_properties(record.left_out PROPERTIES LABELS record SKIP_RETURN_CODE 77)
+  return()
+endif()
+
+# Built with the project's own flags: a sanitized library can only be loaded into a program with the same sanitizer.
+foreach(program record_program record_profiler)
+  add_executable(${program} program.c program_threads.c program_endings.c)
+  target_link_libraries(${program} PRIVATE fake_cudart Threads::Threads ${CMAKE_DL_LIBS})
+  target_include_directories(${program} SYSTEM PRIVATE ${FW_CUDA13_INCLUDE})
+endforeach()
+target_sources(record_profiler PRIVATE program_profiler.c)
+target_link_libraries(record_profiler PRIVATE fake_cupti13)
+
+add_library(record_floor MODULE floor.c)
+target_link_libraries(record_floor PRIVATE fake_cupti13)
+set_target_properties(record_floor PROPERTIES PREFIX "" C_VISIBILITY_PRESET default)
+target_include_directories(record_floor SYSTEM PRIVATE ${FW_CUDA13_INCLUDE})
+
+set(inject "")
+if(TARGET fullwarp_inject)
+  set(inject $<TARGET_FILE:fullwarp_inject>)
+endif()
+set(recorder "")
+if(EXISTS ${PROJECT_SOURCE_DIR}/src/cli/cmd_record.c)
+  set(recorder $<TARGET_FILE:fullwarp_cli>)
+endif()
+
+# Every test_*.py is one test; 77 means that all of it was skipped.
+file(GLOB scripts CONFIGURE_DEPENDS test_*.py)
+foreach(script ${scripts})
+  get_filename_component(name ${script} NAME_WE)
+  string(REPLACE test_ "" name ${name})
+  add_test(NAME record.${name} COMMAND ${Python3_EXECUTABLE} -B ${script})
+  set_tests_properties(record.${name} PROPERTIES LABELS "record;thread" TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT
+    "FW_PROGRAM=$<TARGET_FILE:record_program>;FW_PROFILER=$<TARGET_FILE:record_profiler>;FW_FLOOR=$<TARGET_FILE:record_floor>;FW_INJECT=${inject};FW_RECORDER=${recorder};FW_FAKE=$<TARGET_FILE_DIR:fake_cuda>;FW_SANITIZE=${FW_SANITIZE}")
+endforeach()
