@@ -33,6 +33,7 @@ Cflags: -I\${includedir}
 install(TARGETS fullwarp_cli fullwarp)
 install(DIRECTORY include/fullwarp TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/fullwarp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fullwarp/python FILES_MATCHING PATTERN "*.py")
 file(GLOB pages CONFIGURE_DEPENDS docs/man/*.1)
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 foreach(text README.md CHANGELOG.md LICENSE)

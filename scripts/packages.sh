@@ -5,7 +5,7 @@
 set -eu
 
 build="gcc g++ cmake ninja-build pkg-config zlib1g-dev libzstd-dev liblz4-dev libsqlite3-dev libncurses-dev libmicrohttpd-dev"
-check="libcmocka-dev python3 clang-format universal-ctags mandoc tmux procps"
+check="libcmocka-dev python3 python3-torch clang-format universal-ctags mandoc tmux procps"
 case ${1:-} in
 build) wanted=$build ;;
 test) wanted="$build $check" ;;

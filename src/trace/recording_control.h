@@ -45,9 +45,10 @@ _Static_assert(sizeof(struct fw_rec_control) == FW_REC_CONTROL_BYTES, "one page"
 
 /*
  * A process whose program has a profiler of its own: before it starts one, the shim writes 1 to
- * `asked` in the file yield-<pid> of the folder (8 bytes, made by the shim when the interpreter
- * starts) and waits up to a second for `granted` to be 1; afterwards it writes 0. The library looks
- * at least every 20 ms, and gives up the activity API while 1 stands there.
+ * `asked` in the file yield-<pid> of the folder (8 bytes, made by the shim when the program imports
+ * torch) and waits for `granted` to be 1: up to a second where a file process-<pid>-<n>.fwr says that
+ * the library records, else not at all; afterwards it writes 0. The library looks at least every
+ * 20 ms, for the file as long as there is none, and gives up the activity API while 1 stands there.
  */
 #define FW_REC_YIELD_FILE "yield-%u"
 

@@ -21,6 +21,10 @@ for header in "$source"/include/fullwarp/*.h; do
 	[ -f "$top/include/fullwarp/$(basename "$header")" ] || fail "$header is not installed"
 done
 
+for module in $(cd "$source/python" && find . -name '*.py'); do
+	[ -f "$top/share/fullwarp/python/$module" ] || fail "python/$module is not installed"
+done
+
 mv "$top" "$scratch/moved"
 cat >"$scratch/use.c" <<'C'
 #include <fullwarp/fullwarp.h>

@@ -1,0 +1,192 @@
+"""Runs programs under the Python shim as the recorder would, and reads what it wrote by a decoder of its own, made from
+src/trace/recording.h."""
+import collections
+import glob
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
+SHIM = str(SOURCE / "python")
+INPUT, STEP, OPTIMIZER, COMPILE, CALL_SITE = 1, 2, 3, 4, 5
+RANK, WORLD_SIZE, CANNOT, TORCH, ENDED = 4, 5, 10, 13, 14
+DROPPED_HOST, PAUSED, SIZE, DISK = 1, 2, 4, 5
+
+Range = collections.namedtuple("Range", "kind start end name tid")
+Loader = collections.namedtuple("Loader", "number time workers prefetch batch pin_memory persistent")
+Loss = collections.namedtuple("Loss", "reason start end count")
+
+
+class File:
+    """A python-<pid>-<n>.fwr, whole chunks only; `torn` says how many bytes at its end are none."""
+
+    def __init__(self, path):
+        data = pathlib.Path(path).read_bytes()
+        self.path, self.size = str(path), len(data)
+        magic, version, kind, self.pid, self.start, self.realtime = struct.unpack_from("<8sHHIqq", data)
+        assert (magic, version, kind) == (b"FWREC\r\n\x1a", 1, 4), "header"
+        assert struct.unpack_from("<I", data, 60)[0] == zlib.crc32(data[:60]), "CRC of the header"
+        assert data[48:60] == bytes(12), "reserved"
+        self.ranges, self.loaders, self.losses, self.infos, self.chunks = [], [], [], [], []
+        self.names = {0: ""}
+        at = 64
+        while at + 32 <= len(data):
+            chunk = struct.unpack_from("<IIIIH6sII", data, at)
+            magic, stored, raw, sequence, compression, reserved, reserved2, crc = chunk
+            payload = data[at + 32:at + 32 + stored]
+            if magic != 0x48435746 or len(payload) < stored:
+                break
+            assert crc == zlib.crc32(payload, zlib.crc32(data[at:at + 28])), "CRC of a chunk"
+            assert (compression, raw, reserved, reserved2) == (0, stored, bytes(6), 0)
+            assert sequence == len(self.chunks), "a chunk is missing"
+            assert stored % 8 == 0 and stored <= 256 << 10
+            self.chunks.append(stored)
+            self._records(payload)
+            at += 32 + stored
+        self.torn = len(data) - at
+
+    def _records(self, data):
+        at = 0
+        while at < len(data):
+            kind, size, extra = struct.unpack_from("<HHI", data, at)
+            assert size % 8 == 0 and size >= 8 and at + size <= len(data)
+            body = data[at + 8:at + size]
+            if kind == 1:
+                length, zero = struct.unpack_from("<II", body)
+                assert extra not in self.names and zero == 0
+                self.names[extra] = body[8:8 + length].decode()
+                assert body[8 + length:].strip(b"\0") == b"" and size - 16 - length < 8
+            elif kind == 2:
+                text, zero, value = struct.unpack("<IIq", body)
+                self.infos.append((extra, self.names[text], value))
+            elif kind == 19:
+                start, end, name, domain, tid, zero = struct.unpack("<qqIIII", body)
+                assert end >= start and domain == zero == 0
+                self.ranges.append(Range(extra, start, end, self.names[name], tid))
+            elif kind == 20:
+                self.losses.append(Loss(extra, *struct.unpack("<qqQ", body)))
+            elif kind == 24:
+                self.loaders.append(Loader(extra, *struct.unpack("<qiiiBBxx", body)))
+            else:
+                raise AssertionError(f"record of kind {kind}")
+            at += size
+
+    def of(self, kind):
+        return [r for r in self.ranges if r.kind == kind]
+
+    def waits(self):
+        return [r for r in self.ranges if r.name.endswith(".__next__")]
+
+    def info(self, key):
+        return [(text, value) for k, text, value in self.infos if k == key]
+
+
+class Run:
+    """What a program printed, its status, and the files of its recording."""
+
+    def __init__(self, done, folder):
+        self.stdout, self.stderr, self.status = done.stdout, done.stderr, done.returncode
+        self.files = [File(p) for p in sorted(glob.glob(os.path.join(folder, "python-*.fwr")))]
+
+    @property
+    def file(self):
+        assert len(self.files) == 1, [f.path for f in self.files]
+        return self.files[0]
+
+
+def environment(**extra):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "FULLWARP", "LD_PRELOAD"))}
+    kept.update(PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1", **extra)
+    return kept
+
+
+def interpreters(oldest=(0,)):
+    """One Python of each version found here."""
+    found = {}
+    for path in [sys.executable, shutil.which("python3"), "/usr/bin/python3", shutil.which("python2"),
+                 *glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python"))]:
+        if not path:
+            continue
+        said = subprocess.run([path, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True,
+                              check=False)
+        if said.returncode == 0:
+            found.setdefault(tuple(map(int, said.stdout.split())), path)
+    return [path for version, path in sorted(found.items()) if version >= oldest]
+
+
+def torch_python():
+    """A Python that has PyTorch, or None; FW_TORCH_PYTHON names one."""
+    for path in [os.environ.get("FW_TORCH_PYTHON"), "/usr/bin/python3", sys.executable]:
+        if path and os.path.exists(path):
+            said = subprocess.run([path, "-c", "import torch"], capture_output=True, check=False, env=environment())
+            if said.returncode == 0:
+                return path
+    return None
+
+
+class ShimCase(unittest.TestCase):
+    """A folder for the recording and one for the program."""
+    python = sys.executable
+
+    def setUp(self):
+        self.scratch = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        self.folder = os.path.join(self.scratch, "recording")
+        os.mkdir(self.folder)
+
+    def write(self, name, text):
+        path = os.path.join(self.scratch, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        pathlib.Path(path).write_text(text, encoding="utf-8")
+        return path
+
+    def control(self, wanted):
+        path = os.path.join(self.folder, "control")
+        if not os.path.exists(path):
+            pathlib.Path(path).write_bytes(struct.pack("<IIIi", 0x4C544346, 1, wanted, 1).ljust(4096, b"\0"))
+        with open(path, "r+b") as file:
+            file.seek(8)
+            file.write(struct.pack("<I", wanted))
+
+    def start(self, arguments, python=None, folder=None, options="", path=(), **extra):
+        env = environment(PYTHONPATH=os.pathsep.join([SHIM, *path]), FULLWARP_RECORD_DIR=folder or self.folder, **extra)
+        if options:
+            env["FULLWARP_RECORD_OPTIONS"] = options
+        return subprocess.Popen([python or self.python, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=env, cwd=self.scratch)
+
+    def run_shim(self, arguments, timeout=100, **how):
+        process = self.start(arguments, **how)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            raise
+        return Run(subprocess.CompletedProcess(arguments, process.returncode, out, err), self.folder)
+
+    def run_plain(self, arguments, python=None, path=(), **extra):
+        env = environment(**extra)
+        if path:
+            env["PYTHONPATH"] = os.pathsep.join(path)
+        return subprocess.run([python or self.python, *arguments], capture_output=True, text=True, env=env,
+                              cwd=self.scratch, check=False, timeout=100)
+
+    def assert_same(self, run, plain, message=None):
+        self.assertEqual((run.stdout, run.stderr, run.status), (plain.stdout, plain.stderr, plain.returncode), message)
+
+
+def main(needs_torch):
+    """Exit code 77: skipped."""
+    if needs_torch:
+        ShimCase.python = torch_python()
+        if not ShimCase.python:
+            print("skipped: no Python with PyTorch (python3-torch) is installed; FW_TORCH_PYTHON names one")
+            sys.exit(77)
+    unittest.main(verbosity=2)
