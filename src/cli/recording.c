@@ -37,6 +37,8 @@ void fw_recording_options(struct fw_option *table, struct fw_recording_arguments
 		  &args->graphs },
 		{ 0, "interval", "T", "between samples of the GPU's counters", NULL,
 		  &args->interval },
+		{ 0, "counters", "SOURCE", "of the GPU's counters, at best: auto, pm, gpm or nvml",
+		  NULL, &args->counters },
 		{ 0, "python-calls", NULL, "find the lines of Python that wait for the GPU",
 		  &args->python_calls, NULL },
 		{ 0, "no-python", NULL, "load nothing into Python", &args->no_python, NULL },
@@ -141,6 +143,9 @@ int fw_recording_settle(const struct fw_usage *usage, const struct fw_recording_
 	if (args->graphs && strcmp(args->graphs, "launch") != 0 &&
 	    strcmp(args->graphs, "node") != 0)
 		return fw_usage_error(usage, "--graphs is launch or node, not '%s'", args->graphs);
+	if (args->counters && !fw_counter_source_parse(args->counters, &options->counter_source))
+		return fw_usage_error(usage, "--counters is auto, pm, gpm or nvml, not '%s'",
+				      args->counters);
 	if (args->max_size && !fw_parse_size(args->max_size, &options->max_bytes))
 		return fw_usage_error(usage, "--max-size is a size such as 500M or 2G, not '%s'",
 				      args->max_size);

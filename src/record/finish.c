@@ -1,6 +1,7 @@
 /* The end of a recording: who still writes into it, and what is left of it. */
 #include "record/session.h"
 #include "record/stream.h"
+#include "trace/recording_pack.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,19 +40,20 @@ static bool is_alive(long pid)
 	return !kill((pid_t)pid, 0) || errno == EPERM;
 }
 
-/* Calls visit for each file until it returns false. */
+/* Calls visit for each file of the folder, as it is now, until it returns false. */
 static void each_file(struct fw_record_session *session,
 		      bool (*visit)(struct fw_record_session *session, const char *name))
 {
-	DIR *dir = opendir(session->folder.path);
-	struct dirent *entry;
+	struct dirent **entries = NULL;
+	int count = scandir(session->folder.path, &entries, NULL, alphasort);
+	bool is_on = true;
 
-	if (!dir)
-		return;
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && !visit(session, entry->d_name))
-			break;
-	closedir(dir);
+	for (int i = 0; i < count; i++) {
+		if (entries[i]->d_name[0] != '.')
+			is_on = is_on && visit(session, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
 }
 
 static bool is_over(struct fw_record_session *session, const char *name)
@@ -95,6 +97,27 @@ static bool count_file(struct fw_record_session *session, const char *name)
 	return true;
 }
 
+static bool is_ours_and_hangs(const struct fw_record_session *session, const char *name)
+{
+	return session->counters_hang && !strcmp(name, "counters.fwr");
+}
+
+/*
+ * Compresses a file whose writer has ended; one that cannot be compressed stays as it is, readable. The
+ * user, who waits, may end this by ^C.
+ */
+static bool pack_file(struct fw_record_session *session, const char *name)
+{
+	const char *path = fw_record_path(session, name), *dot = strrchr(name, '.');
+	long pid = pid_of(name);
+
+	if (!path || !dot || strcmp(dot, ".fwr") != 0 || is_ours_and_hangs(session, name) ||
+	    (pid && is_alive(pid)))
+		return true;
+	fw_recording_pack(path, NULL, NULL);
+	return !fw_record_child_is_interrupted(&session->child);
+}
+
 static bool tidy_file(struct fw_record_session *session, const char *name)
 {
 	const char *path = fw_record_path(session, name);
@@ -116,6 +139,7 @@ void fw_record_finish(struct fw_record_session *session)
 		while (has_stragglers(session) && fw_record_now() < until)
 			fw_record_child_wait(&session->child, until, &status);
 		each_file(session, tidy_file);
+		each_file(session, pack_file);
 		fw_record_folder_remove_page(folder);
 	}
 	each_file(session, count_file);

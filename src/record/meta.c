@@ -82,9 +82,11 @@ static void put_all(struct fw_json *json, const struct fw_record_session *sessio
 		fw_json_int(json, "exit_status", result->status);
 		fw_json_uint(json, "processes", result->processes);
 		fw_json_uint(json, "bytes", result->bytes);
+		fw_json_uint(json, "samples_lost", result->lost);
 	} else {
 		fw_json_null(json, "exit_status");
 	}
+	fw_json_string(json, "counters_why_not_better", session->counters_why);
 	put_options(json, session->options);
 	fw_json_begin_array(json, "notes");
 	for (size_t i = 0; i < session->notes.len; i++)

@@ -83,6 +83,28 @@ static const char *options_text(struct fw_record_session *session)
 	return kept;
 }
 
+/* The shim's folder, then the user's own; NULL when memory is out. */
+static const char *python_path(struct fw_record_session *session)
+{
+	const char *ours = session->parts.python, *user = getenv("PYTHONPATH");
+	size_t length = strlen(ours);
+
+	if (!user || !*user)
+		return ours;
+	/* Below another recorder it is there already. */
+	if (!strncmp(user, ours, length) && (!user[length] || user[length] == ':'))
+		return user;
+	return fw_arena_printf(&session->arena, "%s:%s", ours, user);
+}
+
+/* What the user may miss later, because it is not there to be loaded. */
+static void note_missing_parts(struct fw_record_session *session)
+{
+	if (fw_record_environment_has_nvtx())
+		fw_record_note(session, "no NVTX ranges: NVTX_INJECTION64_PATH is set by another "
+					"tool");
+}
+
 /* The environment that makes CUDA, NVTX and Python load our parts; NULL when memory is out. */
 static char **child_environment(struct fw_record_session *session)
 {
@@ -91,7 +113,6 @@ static char **child_environment(struct fw_record_session *session)
 		{ FW_REC_ENV_OPTIONS, options_text(session) },
 		{ "CUDA_INJECTION64_PATH", session->parts.library },
 	};
-	const char *python = getenv("PYTHONPATH");
 	size_t count = 3;
 
 	if (!settings[1].value)
@@ -100,14 +121,11 @@ static char **child_environment(struct fw_record_session *session)
 		settings[count++] = (struct fw_record_setting){ "NVTX_INJECTION64_PATH",
 								session->parts.library };
 	if (!session->options->no_python && session->parts.python) {
-		const char *path = session->parts.python;
-
-		if (python && *python)
-			path = fw_arena_printf(&session->arena, "%s:%s", path, python);
-		if (!path)
-			return NULL;
-		settings[count++] = (struct fw_record_setting){ "PYTHONPATH", path };
+		settings[count].name = "PYTHONPATH";
+		settings[count++].value = python_path(session);
 	}
+	if (!settings[count - 1].value)
+		return NULL;
 	return fw_record_environment_with(&session->arena, settings, count);
 }
 
@@ -198,6 +216,7 @@ static fw_status run(struct fw_record_session *session, struct fw_error *err)
 	if (folder->path) {
 		if (folder->is_leader)
 			apply_schedule(session, false);
+		note_missing_parts(session);
 		fw_record_write_meta(session);
 	}
 	session->child.toggle = session->options->signal;
@@ -212,11 +231,14 @@ static fw_status run(struct fw_record_session *session, struct fw_error *err)
 	session->result->is_started = true;
 	signal(SIGPIPE, SIG_IGN); /* a reader of our messages that went away */
 	signal(SIGXFSZ, SIG_IGN); /* a limit on our files is a write error */
+	if (folder->path)
+		fw_record_start_samplers(session);
 	watch(session);
 	session->end_mono = fw_record_now();
 	session->end_realtime = realtime();
 	if (folder->path) {
 		fw_record_await_stragglers(session);
+		fw_record_stop_samplers(session);
 		fw_record_finish(session);
 		session->result->is_recorded = true;
 		session->result->folder = strdup(folder->path);

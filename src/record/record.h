@@ -3,15 +3,17 @@
 /* Runs a program and records what it does on the GPU, into a folder. */
 #include "base/error.h"
 #include "record/schedule.h"
+#include "sample/counter_source.h"
 
 struct fw_record_options {
 	char *const *command; /* NULL-terminated */
 	const char *folder;   /* a pattern; NULL: a name is made up */
 	struct fw_record_schedule schedule;
-	int signal;                  /* starts and stops; 0: none */
-	const char *kernels;         /* only kernels that match are named; NULL: all */
-	uint64_t max_bytes;          /* of each file; 0: no limit */
-	int64_t counter_interval_ns; /* 0: as the source allows */
+	int signal;                            /* starts and stops; 0: none */
+	const char *kernels;                   /* only kernels that match are named; NULL: all */
+	uint64_t max_bytes;                    /* of each file; 0: no limit */
+	int64_t counter_interval_ns;           /* 0: as the source allows */
+	enum fw_counter_source counter_source; /* at best */
 	bool graph_nodes, cuda_profiler, python_calls;
 	bool no_python, no_counters, no_host;
 	/* Called for what the user should read: what is not recorded, and why. */

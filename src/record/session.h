@@ -4,9 +4,11 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "record/child.h"
+#include "record/counters.h"
 #include "record/environment.h"
 #include "record/folder.h"
 #include "record/record.h"
+#include "record/ticker.h"
 
 struct fw_record_session {
 	const struct fw_record_options *options;
@@ -17,8 +19,12 @@ struct fw_record_session {
 	struct fw_record_child child;
 	int64_t start_mono, end_mono;
 	int64_t start_realtime, end_realtime; /* Unix, ns; end 0: it still runs */
-	struct fw_vec notes;                  /* const char *, in the arena */
-	bool has_stragglers;                  /* as last seen */
+	struct fw_record_counters *counters;  /* NULL: not at work */
+	struct fw_record_ticker *counters_ticker;
+	const char *counters_why; /* why a GPU had a lesser source than the best; NULL: none had */
+	bool counters_hang;       /* their file is still in use */
+	struct fw_vec notes;      /* const char *, in the arena */
+	bool has_stragglers;      /* as last seen */
 };
 
 /* Tells the user now, and meta.json at the end. */
@@ -30,6 +36,10 @@ const char *fw_record_path(struct fw_record_session *session, const char *name);
 
 /* Writes meta.json, or meta-<pid>.json where this recorder joined. */
 void fw_record_write_meta(struct fw_record_session *session);
+
+/* The threads that sample while the program runs. */
+void fw_record_start_samplers(struct fw_record_session *session);
+void fw_record_stop_samplers(struct fw_record_session *session);
 
 /* Waits a little for processes that outlive the program and are recorded. */
 void fw_record_await_stragglers(struct fw_record_session *session);

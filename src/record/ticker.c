@@ -10,6 +10,9 @@
 /* How often a paused ticker looks whether it is wanted again. */
 #define LOOK_NS INT64_C(20000000)
 
+/* How long a thread may take to end. */
+#define PATIENCE_NS INT64_C(3000000000)
+
 /* The thread owns all but what `lock` guards. */
 struct fw_record_ticker {
 	struct fw_record_sampler sampler;
@@ -56,8 +59,8 @@ static void *run(void *arg)
 {
 	struct fw_record_ticker *ticker = arg;
 	const struct fw_record_sampler *sampler = &ticker->sampler;
+	bool is_on = sampler->begin(sampler->user) && sleep_until(ticker, 0);
 	int64_t next = fw_record_now();
-	bool is_on = sampler->begin(sampler->user);
 
 	while (is_on && wait_until_wanted(ticker)) {
 		int64_t now = fw_record_now();
@@ -106,14 +109,19 @@ fw_status fw_record_ticker_start(struct fw_record_ticker **ticker,
 	return FW_OK;
 }
 
-void fw_record_ticker_stop(struct fw_record_ticker *ticker)
+bool fw_record_ticker_stop(struct fw_record_ticker *ticker)
 {
+	const int64_t end = fw_record_now() + PATIENCE_NS;
+	const struct timespec until = { .tv_sec = end / 1000000000, .tv_nsec = end % 1000000000 };
+
 	if (!ticker)
-		return;
+		return true;
 	pthread_mutex_lock(&ticker->lock);
 	ticker->is_stopping = true;
 	pthread_cond_signal(&ticker->wake);
 	pthread_mutex_unlock(&ticker->lock);
-	pthread_join(ticker->thread, NULL);
+	if (pthread_clockjoin_np(ticker->thread, NULL, CLOCK_MONOTONIC, &until))
+		return false;
 	discard(ticker);
+	return true;
 }

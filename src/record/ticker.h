@@ -15,6 +15,7 @@ struct fw_record_sampler {
 	int64_t interval_ns;
 	/* Once, before the first tick: it may take seconds. False: there will be no tick. */
 	bool (*begin)(void *user);
+	/* A tick that is late by more than an interval is left out. */
 	void (*tick)(void *user, int64_t now_mono);
 	/* Nothing was recorded in between, as asked for. */
 	void (*paused)(void *user, int64_t start_mono, int64_t end_mono);
@@ -22,14 +23,17 @@ struct fw_record_sampler {
 };
 
 /*
- * Starts the thread. A tick that is late by more than an interval is left out. control must outlive the
- * ticker; user belongs to the thread until fw_record_ticker_stop returns.
+ * Starts the thread. user belongs to it until fw_record_ticker_stop returns true, and control must live
+ * as long.
  */
 fw_status fw_record_ticker_start(struct fw_record_ticker **ticker,
 				 const struct fw_record_sampler *sampler,
 				 const struct fw_rec_control *control, struct fw_error *err);
 
-/* Ends the thread after what it does now. Accepts NULL. */
-void fw_record_ticker_stop(struct fw_record_ticker *ticker);
+/*
+ * Ends the thread after what it does now. False: it still did that after three seconds, as when a driver
+ * hangs: ticker and user are left to it, and it no longer looks at control. NULL is accepted.
+ */
+bool fw_record_ticker_stop(struct fw_record_ticker *ticker);
 
 #endif
