@@ -31,6 +31,7 @@ Cflags: -I\${includedir}
 ")
 
 install(TARGETS fullwarp_cli fullwarp)
+install(TARGETS fullwarp_inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fullwarp)
 install(DIRECTORY include/fullwarp TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/fullwarp.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(DIRECTORY python/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fullwarp/python FILES_MATCHING PATTERN "*.py")

@@ -53,6 +53,20 @@ bool fw_rings_enabled(void)
 	return atomic_load_explicit(&is_enabled, memory_order_relaxed);
 }
 
+void fw_rings_forget(void)
+{
+	struct ring *all = atomic_load(&rings);
+
+	for (unsigned i = 0; all && i < FW_RING_THREADS; i++) {
+		if (!atomic_load(&all[i].owner))
+			continue;
+		atomic_store(&all[i].tail, atomic_load(&all[i].head));
+		atomic_store(&all[i].owner, 0);
+	}
+	atomic_store(&dropped, 0);
+	mine = NULL;
+}
+
 /* A ring left by a dead thread with the same number comes first: it will not be reaped. */
 static struct ring *claim(struct ring *all)
 {

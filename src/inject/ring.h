@@ -27,6 +27,9 @@ bool fw_rings_open(void);
 void fw_rings_enable(bool on);
 bool fw_rings_enabled(void);
 
+/* In a child after fork: what the parent's threads had put there is not the child's. */
+void fw_rings_forget(void);
+
 /*
  * Any thread: copies the range and `bytes` bytes of its name (UTF-8, no NUL needed). False: not taken,
  * because nothing is recorded now or there is no room (which is counted).

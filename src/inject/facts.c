@@ -1,0 +1,151 @@
+#include "inject/facts.h"
+
+#include "gpu/cuda.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND_BYTES 4096u
+
+void fw_facts_text(struct fw_convert *convert, enum fw_rec_info_key key, const char *text)
+{
+	uint32_t id = fw_names_id(convert->names, convert->sink, text);
+	struct fw_rec_info *info = fw_sink_add(convert->sink, FW_REC_INFO, sizeof(*info), key);
+
+	if (info)
+		info->text = id;
+}
+
+void fw_facts_value(struct fw_convert *convert, enum fw_rec_info_key key, int64_t value)
+{
+	struct fw_rec_info *info = fw_sink_add(convert->sink, FW_REC_INFO, sizeof(*info), key);
+
+	if (info)
+		info->value = value;
+}
+
+static size_t read_file(const char *path, char *to, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, to, room - 1);
+
+	if (fd >= 0)
+		close(fd);
+	to[got > 0 ? got : 0] = 0;
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Arguments are separated by NUL there; here by a space. */
+static void write_command(struct fw_convert *convert)
+{
+	char text[COMMAND_BYTES];
+	size_t bytes = read_file("/proc/self/cmdline", text, sizeof(text));
+
+	while (bytes && !text[bytes - 1])
+		bytes--;
+	for (size_t i = 0; i < bytes; i++)
+		if (!text[i])
+			text[i] = ' ';
+	text[bytes] = 0;
+	fw_facts_text(convert, FW_REC_INFO_COMMAND, text);
+	read_file("/proc/self/comm", text, sizeof(text));
+	text[strcspn(text, "\n")] = 0;
+	fw_facts_text(convert, FW_REC_INFO_PROCESS_NAME, text);
+}
+
+/* The first of the launchers' variables that is a number. */
+static void write_number(struct fw_convert *convert, enum fw_rec_info_key key,
+			 const char *const *variables)
+{
+	for (; *variables; variables++) {
+		const char *text = getenv(*variables);
+		char *end = NULL;
+		long value = text ? strtol(text, &end, 10) : -1;
+
+		if (text && end != text && !*end && value >= 0) {
+			fw_facts_value(convert, key, value);
+			return;
+		}
+	}
+}
+
+void fw_facts_process(struct fw_convert *convert, const struct fw_inject_options *options)
+{
+	static const char *const ranks[] = { "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+					     "SLURM_PROCID", NULL };
+	static const char *const sizes[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+					     "SLURM_NTASKS", NULL };
+	char host[256] = { 0 };
+
+	if (!gethostname(host, sizeof(host) - 1))
+		fw_facts_text(convert, FW_REC_INFO_HOST, host);
+	write_command(convert);
+	write_number(convert, FW_REC_INFO_RANK, ranks);
+	write_number(convert, FW_REC_INFO_WORLD_SIZE, sizes);
+	fw_facts_value(convert, FW_REC_INFO_GRAPH_NODES, options->graph_nodes);
+	if (options->kernels[0])
+		fw_facts_text(convert, FW_REC_INFO_SELECTED, options->kernels);
+}
+
+void fw_facts_driver(struct fw_convert *convert)
+{
+	struct fw_cuda cuda;
+	int version = 0;
+
+	if (fw_cuda_open(&cuda, NULL))
+		return;
+	if (!cuda.driver_get_version(&version))
+		fw_facts_value(convert, FW_REC_INFO_DRIVER_VERSION, version);
+	fw_cuda_close(&cuda);
+}
+
+static int attribute(const struct fw_cuda *cuda, int device, int which)
+{
+	int value = -1;
+
+	return cuda->device_get_attribute(&value, which, device) ? -1 : value;
+}
+
+static void write_device(struct fw_convert *convert, const struct fw_cuda *cuda, uint32_t id)
+{
+	int device = 0, major, minor;
+	char name[128] = { 0 };
+	struct fw_rec_device *to;
+	uint32_t name_id = 0;
+	size_t bytes = 0;
+
+	if (cuda->device_get(&device, (int)id))
+		return;
+	if (!cuda->device_get_name(name, sizeof(name) - 1, device))
+		name_id = fw_names_id(convert->names, convert->sink, name);
+	to = fw_sink_add(convert->sink, FW_REC_DEVICE, sizeof(*to), id);
+	if (!to)
+		return;
+	if (!cuda->device_get_uuid || cuda->device_get_uuid(to->uuid, device))
+		memset(to->uuid, 0, sizeof(to->uuid));
+	major = attribute(cuda, device, FW_CUDA_CC_MAJOR);
+	minor = attribute(cuda, device, FW_CUDA_CC_MINOR);
+	to->name = name_id;
+	to->cc = major < 0 || minor < 0 ? -1 : major * 10 + minor;
+	to->sms = attribute(cuda, device, FW_CUDA_SM_COUNT);
+	to->memory_bytes = -1;
+	if (cuda->device_total_mem && !cuda->device_total_mem(&bytes, device))
+		to->memory_bytes = (int64_t)bytes;
+}
+
+void fw_facts_devices(struct fw_convert *convert)
+{
+	uint64_t missing = convert->devices_seen & ~convert->devices;
+	struct fw_cuda cuda;
+
+	if (!missing || fw_cuda_open(&cuda, NULL))
+		return;
+	for (uint32_t id = 0; id < FW_CONVERT_DEVICES; id++)
+		if (missing & UINT64_C(1) << id)
+			write_device(convert, &cuda, id);
+	/* Once: what the driver does not know now, it will not know later. */
+	convert->devices |= missing;
+	fw_cuda_close(&cuda);
+}
