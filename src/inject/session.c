@@ -312,29 +312,23 @@ void fw_session_dump_devices(struct fw_session *session)
 		session->cupti.activity_enable_and_dump(FW_CUPTI_DEVICE);
 }
 
-void fw_session_clock(struct fw_session *session, struct fw_sink *sink)
+bool fw_session_read_clock(struct fw_session *session, struct fw_rec_clock *clock)
 {
-	struct fw_rec_clock best = { .before_mono = 0, .after_mono = INT64_MAX };
-	struct fw_rec_clock *record;
-
+	*clock = (struct fw_rec_clock){ .before_mono = 0, .after_mono = INT64_MAX };
 	if (!session->is_open)
-		return;
+		return false;
 	/* The pair whose readings lie closest together. */
 	for (int i = 0; i < 3; i++) {
 		struct fw_rec_clock pair = { .before_mono = fw_sink_now() };
 
 		if (session->cupti.get_timestamp(&pair.cupti))
-			return;
+			return false;
 		pair.after_mono = fw_sink_now();
 		pair.realtime = (int64_t)realtime_ns();
-		if (pair.after_mono - pair.before_mono < best.after_mono - best.before_mono)
-			best = pair;
+		if (pair.after_mono - pair.before_mono < clock->after_mono - clock->before_mono)
+			*clock = pair;
 	}
-	record = fw_sink_add(sink, FW_REC_CLOCK, sizeof(*record), 0);
-	if (!record)
-		return;
-	best.head = record->head;
-	*record = best;
+	return true;
 }
 
 const void *fw_session_next(struct fw_session *session, uint8_t *buffer, size_t valid_bytes,

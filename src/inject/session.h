@@ -51,8 +51,8 @@ fw_session_dropped(struct fw_session *session); /* records CUPTI dropped since t
 /* Asks for the records of the devices once more. */
 void fw_session_dump_devices(struct fw_session *session);
 
-/* Adds a clock record. */
-void fw_session_clock(struct fw_session *session, struct fw_sink *sink);
+/* Reads CUPTI's clock between two readings of CLOCK_MONOTONIC; false: it has none. */
+bool fw_session_read_clock(struct fw_session *session, struct fw_rec_clock *clock);
 
 /* The record in buffer after *record; NULL: no more. */
 const void *fw_session_next(struct fw_session *session, uint8_t *buffer, size_t valid_bytes,

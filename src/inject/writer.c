@@ -81,9 +81,12 @@ void fw_writer_attach_cuda(struct fw_writer *writer)
 		session->cannot_count = 1;
 		snprintf(session->cannot[0], FW_SESSION_CANNOT_BYTES, "anything of the GPU: %.160s",
 			 err.message);
-	} else if (is_wanted(writer)) {
+	} else {
+		if (!fw_session_read_clock(&writer->session, &writer->first_clock))
+			writer->first_clock.after_mono = 0;
 		/* At once: the first kernels follow. */
-		fw_session_arm(&writer->session);
+		if (is_wanted(writer))
+			fw_session_arm(&writer->session);
 	}
 	atomic_store_explicit(&writer->has_cuda, true, memory_order_release);
 }
@@ -167,11 +170,26 @@ static void check_losses(struct fw_writer *w)
 	w->checked_mono = fw_sink_now();
 }
 
+static void add_clock(struct fw_writer *w, const struct fw_rec_clock *clock)
+{
+	struct fw_rec_clock *to = fw_sink_add(&w->sink, FW_REC_CLOCK, sizeof(*to), 0);
+	struct fw_rec head;
+
+	if (!to)
+		return;
+	head = to->head;
+	*to = *clock;
+	to->head = head;
+}
+
 static void write_clock(struct fw_writer *w, int64_t now)
 {
+	struct fw_rec_clock clock;
+
 	if (!has_session(w))
 		return;
-	fw_session_clock(&w->session, &w->sink);
+	if (fw_session_read_clock(&w->session, &clock))
+		add_clock(w, &clock);
 	w->next_clock_mono = now + CLOCK_NS;
 }
 
@@ -197,6 +215,8 @@ static void write_facts(struct fw_writer *w)
 		return;
 	if (!w->has_facts) {
 		w->has_facts = true;
+		if (w->first_clock.after_mono)
+			add_clock(w, &w->first_clock);
 		if (w->session.version)
 			fw_facts_value(&w->convert, FW_REC_INFO_CUPTI_VERSION, w->session.version);
 		for (unsigned i = 0; i < w->session.cannot_count; i++)
