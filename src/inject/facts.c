@@ -1,6 +1,7 @@
 #include "inject/facts.h"
 
 #include "gpu/cuda.h"
+#include "gpu/loader.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,6 +9,33 @@
 #include <unistd.h>
 
 #define COMMAND_BYTES 4096u
+
+/* Of the driver only this, each call as far as it is there. */
+struct driver {
+	void *handle;
+	int (*get_version)(int *version);
+	int (*device_get)(int *device, int ordinal);
+	int (*device_get_name)(char *name, int bytes, int device);
+	int (*device_get_uuid)(uint8_t uuid[16], int device);
+	int (*device_get_attribute)(int *value, int attribute, int device);
+	int (*device_total_mem)(size_t *bytes, int device);
+};
+
+static bool open_driver(struct driver *driver)
+{
+	static const struct fw_symbol symbols[] = {
+		{ "cuDriverGetVersion", offsetof(struct driver, get_version), false },
+		{ "cuDeviceGet", offsetof(struct driver, device_get), false },
+		{ "cuDeviceGetName", offsetof(struct driver, device_get_name), false },
+		{ "cuDeviceGetUuid_v2", offsetof(struct driver, device_get_uuid), false },
+		{ "cuDeviceGetAttribute", offsetof(struct driver, device_get_attribute), false },
+		{ "cuDeviceTotalMem_v2", offsetof(struct driver, device_total_mem), false },
+	};
+
+	*driver = (struct driver){ .handle = NULL };
+	return !fw_symbols_load("libcuda.so.1", symbols, sizeof(symbols) / sizeof(symbols[0]),
+				driver, &driver->handle, NULL);
+}
 
 void fw_facts_text(struct fw_convert *convert, enum fw_rec_info_key key, const char *text)
 {
@@ -91,61 +119,63 @@ void fw_facts_process(struct fw_convert *convert, const struct fw_inject_options
 
 void fw_facts_driver(struct fw_convert *convert)
 {
-	struct fw_cuda cuda;
+	struct driver driver;
 	int version = 0;
 
-	if (fw_cuda_open(&cuda, NULL))
+	if (!open_driver(&driver))
 		return;
-	if (!cuda.driver_get_version(&version))
+	if (driver.get_version && !driver.get_version(&version))
 		fw_facts_value(convert, FW_REC_INFO_DRIVER_VERSION, version);
-	fw_cuda_close(&cuda);
+	fw_symbols_unload(driver.handle);
 }
 
-static int attribute(const struct fw_cuda *cuda, int device, int which)
+static int attribute(const struct driver *driver, int device, int which)
 {
 	int value = -1;
 
-	return cuda->device_get_attribute(&value, which, device) ? -1 : value;
+	if (!driver->device_get_attribute || driver->device_get_attribute(&value, which, device))
+		return -1;
+	return value;
 }
 
-static void write_device(struct fw_convert *convert, const struct fw_cuda *cuda, uint32_t id)
+static void write_device(struct fw_convert *convert, const struct driver *driver, uint32_t id)
 {
-	int device = 0, major, minor;
 	char name[128] = { 0 };
 	struct fw_rec_device *to;
+	int device = 0, major, minor;
 	uint32_t name_id = 0;
 	size_t bytes = 0;
 
-	if (cuda->device_get(&device, (int)id))
+	if (!driver->device_get || driver->device_get(&device, (int)id))
 		return;
-	if (!cuda->device_get_name(name, sizeof(name) - 1, device))
+	if (driver->device_get_name && !driver->device_get_name(name, sizeof(name) - 1, device))
 		name_id = fw_names_id(convert->names, convert->sink, name);
 	to = fw_sink_add(convert->sink, FW_REC_DEVICE, sizeof(*to), id);
 	if (!to)
 		return;
-	if (!cuda->device_get_uuid || cuda->device_get_uuid(to->uuid, device))
+	if (!driver->device_get_uuid || driver->device_get_uuid(to->uuid, device))
 		memset(to->uuid, 0, sizeof(to->uuid));
-	major = attribute(cuda, device, FW_CUDA_CC_MAJOR);
-	minor = attribute(cuda, device, FW_CUDA_CC_MINOR);
+	major = attribute(driver, device, FW_CUDA_CC_MAJOR);
+	minor = attribute(driver, device, FW_CUDA_CC_MINOR);
 	to->name = name_id;
 	to->cc = major < 0 || minor < 0 ? -1 : major * 10 + minor;
-	to->sms = attribute(cuda, device, FW_CUDA_SM_COUNT);
+	to->sms = attribute(driver, device, FW_CUDA_SM_COUNT);
 	to->memory_bytes = -1;
-	if (cuda->device_total_mem && !cuda->device_total_mem(&bytes, device))
+	if (driver->device_total_mem && !driver->device_total_mem(&bytes, device))
 		to->memory_bytes = (int64_t)bytes;
 }
 
 void fw_facts_devices(struct fw_convert *convert)
 {
 	uint64_t missing = convert->devices_seen & ~convert->devices;
-	struct fw_cuda cuda;
+	struct driver driver;
 
-	if (!missing || fw_cuda_open(&cuda, NULL))
+	if (!missing || !open_driver(&driver))
 		return;
 	for (uint32_t id = 0; id < FW_CONVERT_DEVICES; id++)
 		if (missing & UINT64_C(1) << id)
-			write_device(convert, &cuda, id);
+			write_device(convert, &driver, id);
 	/* Once: what the driver does not know now, it will not know later. */
 	convert->devices |= missing;
-	fw_cuda_close(&cuda);
+	fw_symbols_unload(driver.handle);
 }
