@@ -91,6 +91,51 @@ CUresult CUDAAPI cuDeviceGetName(char *name, int length, CUdevice device)
 	return CUDA_SUCCESS;
 }
 
+CUresult CUDAAPI cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+	for (unsigned i = 0; i < sizeof(uuid->bytes); i++)
+		uuid->bytes[i] = (char)(i + 16 * ((unsigned)device + 1));
+	return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuDeviceTotalMem(size_t *bytes, CUdevice device)
+{
+	(void)device;
+	*bytes = 150000000000;
+	return CUDA_SUCCESS;
+}
+
+/* Those of an H200 that are asked for; the others are 0. */
+CUresult CUDAAPI cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+	(void)device;
+	switch (attribute) {
+	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
+	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
+	default: *value = 0; break;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+	(void)value, (void)attribute, (void)function;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult CUDAAPI cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
+{
+	(void)value, (void)attribute, (void)function;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
+							     int block, size_t smem)
+{
+	(void)blocks, (void)function, (void)block, (void)smem;
+	return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
 	static bool made[GPUS];

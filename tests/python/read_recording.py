@@ -3,6 +3,7 @@
 
 read_recording.py FOLDER-OR-FILE... prints what is in them, one record a line.
 """
+import bisect
 import os
 import struct
 import sys
@@ -74,6 +75,7 @@ class File:
         self.strings = {0: None}
         self.chunks = 0
         self.torn = 0
+        self.pairs = None
         if len(data) < FILE.size:
             self.kind = None  # killed before the header was whole
             self.torn = len(data)
@@ -167,16 +169,20 @@ class File:
         return [r for r in self.of("info") if r.key == key]
 
     def to_mono(self, cupti):
-        """A time of CUPTI's, by the pairs around it: CLOCK_MONOTONIC in ns, and how wrong it may be."""
-        pairs = sorted(((c.cupti, (c.before + c.after) / 2, (c.after - c.before) / 2) for c in self.of("clock")))
-        if not pairs:
+        """A time of CUPTI's, by the pairs around it: CLOCK_MONOTONIC in ns, and how wrong it may be. In integers:
+        a double has no room for nanoseconds since 1970.
+        """
+        if self.pairs is None:
+            self.pairs = sorted((c.cupti, (c.before + c.after) // 2, (c.after - c.before + 1) // 2)
+                                for c in self.of("clock"))
+        if not self.pairs:
             raise Damage(f"{self.path}: a time of CUPTI's and no clock record")
-        before = max((p for p in pairs if p[0] <= cupti), default=pairs[0])
-        after = min((p for p in pairs if p[0] > cupti), default=pairs[-1])
+        i = bisect.bisect_right(self.pairs, (cupti, float("inf"), 0))
+        before, after = self.pairs[max(i - 1, 0)], self.pairs[min(i, len(self.pairs) - 1)]
         if before[0] == after[0]:
             return before[1] + cupti - before[0], before[2]
-        part = (cupti - before[0]) / (after[0] - before[0])
-        return before[1] + part * (after[1] - before[1]), max(before[2], after[2])
+        part = (cupti - before[0]) * (after[1] - before[1]) // (after[0] - before[0])
+        return before[1] + part, max(before[2], after[2])
 
 
 def unpack_zstd(payload, raw):

@@ -7,13 +7,16 @@ if(NOT FW_HAS_FAKE_CUDA)
 endif()
 
 # Built with the project's own flags: a sanitized library can only be loaded into a program with the same sanitizer.
-foreach(program record_program record_profiler)
-  add_executable(${program} program.c program_threads.c program_endings.c)
-  target_link_libraries(${program} PRIVATE fake_cudart Threads::Threads ${CMAKE_DL_LIBS})
-  target_include_directories(${program} SYSTEM PRIVATE ${FW_CUDA13_INCLUDE})
+foreach(major 12 13)
+  add_executable(record_program${major} program.c program_threads.c program_endings.c)
+  target_link_libraries(record_program${major} PRIVATE fake_cudart${major} Threads::Threads ${CMAKE_DL_LIBS})
+  target_include_directories(record_program${major} SYSTEM PRIVATE ${FW_CUDA13_INCLUDE})
 endforeach()
-target_sources(record_profiler PRIVATE program_profiler.c)
-target_link_libraries(record_profiler PRIVATE fake_cupti13)
+
+# The same, linked with CUPTI: it profiles itself.
+add_executable(record_profiler program.c program_threads.c program_endings.c program_profiler.c)
+target_link_libraries(record_profiler PRIVATE fake_cudart13 fake_cupti13 Threads::Threads ${CMAKE_DL_LIBS})
+target_include_directories(record_profiler SYSTEM PRIVATE ${FW_CUDA13_INCLUDE})
 
 add_library(record_floor MODULE floor.c)
 target_link_libraries(record_floor PRIVATE fake_cupti13)
@@ -36,5 +39,5 @@ foreach(script ${scripts})
   string(REPLACE test_ "" name ${name})
   add_test(NAME record.${name} COMMAND ${Python3_EXECUTABLE} -B ${script})
   set_tests_properties(record.${name} PROPERTIES LABELS "record;thread" TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT
-    "FW_PROGRAM=$<TARGET_FILE:record_program>;FW_PROFILER=$<TARGET_FILE:record_profiler>;FW_FLOOR=$<TARGET_FILE:record_floor>;FW_INJECT=${inject};FW_RECORDER=${recorder};FW_FAKE=$<TARGET_FILE_DIR:fake_cuda>;FW_SANITIZE=${FW_SANITIZE}")
+    "FW_PROGRAM=$<TARGET_FILE:record_program13>;FW_PROGRAM12=$<TARGET_FILE:record_program12>;FW_PROFILER=$<TARGET_FILE:record_profiler>;FW_FLOOR=$<TARGET_FILE:record_floor>;FW_INJECT=${inject};FW_RECORDER=${recorder};FW_FAKE=$<TARGET_FILE_DIR:fake_cuda>;FW_SANITIZE=${FW_SANITIZE}")
 endforeach()

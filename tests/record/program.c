@@ -172,6 +172,7 @@ static const struct {
 	{ "state", state },
 	{ "closes", closes },
 	{ "profiles", run_own_profiler },
+	{ "yields", run_yielding_profiler },
 };
 
 int main(int argc, char **argv)

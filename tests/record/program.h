@@ -20,6 +20,8 @@ void run_threads(unsigned long count, unsigned long threads);
  * Only in record_profiler, which is linked with CUPTI.
  */
 __attribute__((weak)) void run_own_profiler(unsigned long count);
+/* The same, and asks the recorder to give way while it does. */
+__attribute__((weak)) void run_yielding_profiler(unsigned long count);
 
 /* Ways to end: exit, _exit, abort, kill, fork, fork-first, exec, quiet. 2: no such way. */
 int run_ending(const char *name, unsigned long count, char **argv);

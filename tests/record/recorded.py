@@ -1,6 +1,6 @@
 """Runs the programs of this folder on the stand-ins, with and without the recorder, and reads what came of it.
 
-Environment, set by CMake: FW_PROGRAM, FW_PROFILER, FW_FLOOR, FW_INJECT (files; empty: not built), FW_RECORDER (the
+Environment, set by CMake: FW_PROGRAM, FW_PROGRAM12, FW_PROFILER, FW_FLOOR, FW_INJECT (files; empty: not built), FW_RECORDER (the
 command fullwarp; empty: not built), FW_FAKE (folder of the stand-ins), FW_PRELOAD (for programs that are not ours).
 """
 import json
@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import read_recording  # noqa: E402
 
 PROGRAM = os.environ["FW_PROGRAM"]
+PROGRAM12 = os.environ["FW_PROGRAM12"]  # with the runtime of CUDA 12
 PROFILER = os.environ["FW_PROFILER"]
 FLOOR = os.environ["FW_FLOOR"]
 INJECT = os.environ.get("FW_INJECT", "")
@@ -57,7 +58,9 @@ class Run:
             if options:
                 self.env["FULLWARP_RECORD_OPTIONS"] = options
         self.env.update(env or {})
-        self.command = [PROGRAM, *map(str, command)] if not os.path.isabs(str(command[0])) else list(map(str, command))
+        self.command = list(map(str, command))
+        if not os.path.isabs(self.command[0]):
+            self.command.insert(0, PROGRAM12 if cupti == 12 else PROGRAM)
         self.process = None
         self.stdout = self.stderr = ""
         self.status = None
