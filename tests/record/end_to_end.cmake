@@ -32,6 +32,16 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/cli/cmd_record.c)
   set(recorder $<TARGET_FILE:fullwarp_cli>)
 endif()
 
+# Python needs the sanitizer's run-time loaded before a library built with it, which only GCC's address sanitizer allows.
+set(preload "")
+if(FW_SANITIZE MATCHES address AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so
+    OUTPUT_VARIABLE preload OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT IS_ABSOLUTE "${preload}")
+    set(preload "")
+  endif()
+endif()
+
 # Every test_*.py is one test; 77 means that all of it was skipped.
 file(GLOB scripts CONFIGURE_DEPENDS test_*.py)
 foreach(script ${scripts})
@@ -39,5 +49,5 @@ foreach(script ${scripts})
   string(REPLACE test_ "" name ${name})
   add_test(NAME record.${name} COMMAND ${Python3_EXECUTABLE} -B ${script})
   set_tests_properties(record.${name} PROPERTIES LABELS "record;thread" TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT
-    "FW_PROGRAM=$<TARGET_FILE:record_program13>;FW_PROGRAM12=$<TARGET_FILE:record_program12>;FW_PROFILER=$<TARGET_FILE:record_profiler>;FW_FLOOR=$<TARGET_FILE:record_floor>;FW_INJECT=${inject};FW_RECORDER=${recorder};FW_FAKE=$<TARGET_FILE_DIR:fake_cuda>;FW_SANITIZE=${FW_SANITIZE}")
+    "FW_PROGRAM=$<TARGET_FILE:record_program13>;FW_PROGRAM12=$<TARGET_FILE:record_program12>;FW_PROFILER=$<TARGET_FILE:record_profiler>;FW_FLOOR=$<TARGET_FILE:record_floor>;FW_INJECT=${inject};FW_RECORDER=${recorder};FW_FAKE=$<TARGET_FILE_DIR:fake_cuda>;FW_SANITIZE=${FW_SANITIZE};FW_PRELOAD=${preload}")
 endforeach()
