@@ -308,7 +308,7 @@ static CUresult give_back(void *memory, uint8_t kind)
 
 CUresult CUDAAPI cuMemAlloc(CUdeviceptr *address, size_t bytes)
 {
-	void *memory;
+	void *memory = NULL;
 	CUresult result;
 
 	BEGIN("cuMemAlloc_v2", cuMemAlloc_v2);

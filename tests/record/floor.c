@@ -48,6 +48,9 @@ int InitializeInjection(void)
 	if (cuptiActivityRegisterCallbacks(request, take) ||
 	    cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
 		return 0;
+	/* The same records of a launch as a recording has. */
+	if (getenv("FW_FLOOR_CALLS"))
+		cuptiActivityEnableRuntimeApi(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 1);
 	atexit(finish);
 	return 1;
 }

@@ -121,6 +121,21 @@ static void loop(unsigned long milliseconds)
 	printf("looped %lu\n", milliseconds);
 }
 
+/* What a launch costs the thread that makes it, in its own CPU time. */
+static void timed(unsigned long count)
+{
+	struct timespec begin, end;
+
+	launches(1000);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+	for (unsigned long i = 0; i < count; i++)
+		launch(i, NULL);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+	printf("%.1f ns\n",
+	       ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
+		       (double)count);
+}
+
 /* errno, the CUDA error, the folder, the umask and the signals are the program's own. */
 static void state(unsigned long count)
 {
@@ -169,6 +184,7 @@ static const struct {
 	{ "copies", copies },
 	{ "streams", streams },
 	{ "loop", loop },
+	{ "timed", timed },
 	{ "state", state },
 	{ "closes", closes },
 	{ "profiles", run_own_profiler },

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""What recording costs a launch on the stand-ins, against a client that throws the same records away.
+
+The figures say nothing of a GPU. The bound is wide, so that a busy machine does not trip over it: what it catches is a
+lock, an allocation or a system call that has found its way into the path of a launch.
+"""
+import statistics
+import unittest
+
+import recorded
+
+LAUNCHES = 200000
+PAIRS = 5
+MOST = 2.0  # times the floor's
+
+
+@recorded.needs_inject
+@unittest.skipIf(recorded.SLOW > 1, "a sanitizer's cost would be measured")
+class Cost(recorded.TestCase):
+    def one(self, inject):
+        # Kernels of no length, so that the timeline stays close to the clock.
+        run = self.prepare("timed", LAUNCHES, inject=inject, script="kernel_ns 1\n", nvtx=False,
+                           env={"FW_FLOOR_CALLS": "1"})
+        del run.env["FW_FAKE_TRUTH"]
+        run.run()
+        self.assertEqual(run.status, 0, run.stderr)
+        return float(run.stdout.split("\n")[1].split()[0])
+
+    def test_of_a_launch(self):
+        pairs = [(self.one(recorded.FLOOR), self.one(recorded.INJECT)) for _ in range(PAIRS)]
+        floor, ours = statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs)
+        ratio = statistics.median(p[1] / p[0] for p in pairs)
+        print(f"a launch on the stand-ins: {floor:.0f} ns with the floor, {ours:.0f} ns recorded; ratio {ratio:.2f}")
+        self.assertLess(ratio, MOST, pairs)
+
+
+if __name__ == "__main__":
+    recorded.main()
