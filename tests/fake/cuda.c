@@ -276,7 +276,7 @@ static CUresult allocate(void **memory, size_t bytes, uint8_t kind)
 {
 	struct fake_activity a = { .what = FAKE_MEMORY, .dst = kind, .bytes = bytes };
 
-	*memory = bytes ? malloc(bytes) : NULL;
+	*memory = bytes ? calloc(1, bytes) : NULL;
 	if (!*memory)
 		return bytes ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_VALUE;
 	if (kind == PINNED)
