@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""`fullwarp record` and `fullwarp run` around programs on the stand-ins: one process, several, ranks of a job."""
+import json
+import os
+import shutil
+import subprocess
+
+import recorded
+from contents import Contents
+from read_recording import read_folder
+
+
+@recorded.needs_recorder
+class Recorder(Contents):
+    def under(self, command, *words, env=None, folder=None):
+        """The recorder with these words around a command line."""
+        run = self.prepare(*command, inject="", env=env)
+        shutil.rmtree(run.folder)
+        run.env["FULLWARP_INJECT"] = recorded.INJECT
+        folder = folder.format(run.temporary) if folder else run.folder
+        run.command = [recorded.RECORDER, *(words or ("record",)), "-o", folder, "--", *run.command]
+        return run
+
+    def of_processes(self, folder):
+        return [file for file in read_folder(folder) if file.kind == "process" and file.of("kernel")]
+
+    def test_one_process(self):
+        for command in ("launch", 3000), ("copies", 30), ("streams", 20):
+            with self.subTest(command=command):
+                run = self.under(command).run()
+                self.assertEqual((run.status, run.stdout), self.plain(*command).result()[:2], run.stderr)
+                self.assert_recorded(run)
+
+    def test_the_status_is_the_programs(self):
+        for command, status in ("exit", 3), ("_exit", 3), ("abort", 128 + 6), ("kill", 128 + 9):
+            with self.subTest(command=command):
+                run = self.under((command, 100)).run()
+                self.assertEqual((run.status, run.stdout), (status, "launched 100\n"), run.stderr)
+                self.assertEqual(len(run.only().of("kernel")), 100)
+
+    def test_several_ranks_in_one_folder(self):
+        shell = 'RANK=0 WORLD_SIZE=2 "$0" launch 100 & RANK=1 WORLD_SIZE=2 "$0" launch 300 & wait'
+        run = self.under(("/bin/sh", "-c", shell, recorded.PROGRAM)).run()
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(sorted(run.stdout.split("\n")), ["", "launched 100", "launched 300"])
+        found = {}
+        for file in self.of_processes(run.folder):
+            rank, = (r.value for r in file.info("rank"))
+            found[rank] = len(file.of("kernel"))
+            self.assertEqual([r.value for r in file.info("world_size")], [2])
+            self.assert_kernels(file, run.truth(file.pid))
+        self.assertEqual(found, {0: 100, 1: 300})
+
+    def test_a_recorder_of_each_rank(self):
+        runs = [self.under(("launch", 50 * (rank + 1)), env={"RANK": str(rank), "WORLD_SIZE": "2"},
+                           folder="{}/rank-%r") for rank in range(2)]
+        for run in runs:
+            run.start()
+        for rank, run in enumerate(runs):
+            run.wait()
+            self.assertEqual(run.status, 0, run.stderr)
+            file, = self.of_processes(os.path.join(run.temporary, f"rank-{rank}"))
+            self.assertEqual(len(file.of("kernel")), 50 * (rank + 1))
+
+    def test_recorders_that_share_a_folder(self):
+        first = self.under(("loop", 300), env={"RANK": "0", "WORLD_SIZE": "2"}).start()
+        second = self.under(("loop", 300), env={"RANK": "1", "WORLD_SIZE": "2"}, folder=first.folder).start()
+        for run in first, second:
+            run.wait()
+            self.assertEqual((run.status, run.stdout), (0, "looped 300\n"), run.stderr)
+        ranks = sorted(r.value for file in self.of_processes(first.folder) for r in file.info("rank"))
+        self.assertEqual(ranks, [0, 1])
+
+    def test_the_report_counts_what_the_program_did(self):
+        run = self.under(("streams", 50)).run()
+        report = subprocess.run([recorded.RECORDER, "report", "--format", "json", "--all", run.folder],
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(report.returncode, 0, report.stderr)
+        everything = json.loads(report.stdout)["devices"][0]["all"]
+        # Two kernels and a graph of three each time; fifty waits for an event and one for the device.
+        truth = run.truth()
+        work = [t for t in truth if t.what == "graph" or t.what == "kernel" and not t.node]
+        self.assertEqual((everything["kernels"], everything["syncs"], everything["streams"]), (100, 51, 2))
+        # Each end may be rounded when CUPTI's clock is brought to ours.
+        self.assertLessEqual(abs(everything["gpu_busy_ns"] - union_ns(work)), 2 * len(work))
+        self.assertLessEqual(abs(everything["span_ns"] - (max(t.end for t in work) - min(t.start for t in work))), 1000)
+
+    def test_run_prints_the_report_beside_the_program(self):
+        run = self.under(("copies", 40), "run").run()
+        plain = self.plain("copies", 40)
+        self.assertEqual((run.status, run.stdout), (0, plain.stdout))
+        self.assertIn("H200", run.stderr)
+
+
+def union_ns(spans):
+    busy, end = 0, 0
+    for span in sorted(spans, key=lambda t: t.start):
+        busy += max(0, span.end - max(span.start, end))
+        end = max(end, span.end)
+    return busy
+
+
+if __name__ == "__main__":
+    recorded.main()
