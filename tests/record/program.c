@@ -4,6 +4,7 @@
  */
 #include "program.h"
 
+#include <cuda_profiler_api.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -136,6 +137,32 @@ static void timed(unsigned long count)
 		       (double)count);
 }
 
+/* The middle third is what the program wants profiled. */
+static void ranged(unsigned long count)
+{
+	struct timespec pause = { 0, 150000000 };
+
+	launches(count);
+	nanosleep(&pause, NULL);
+	need(cudaProfilerStart(), "profiler");
+	launches(count + 1);
+	need(cudaProfilerStop(), "profiler");
+	nanosleep(&pause, NULL);
+	launches(count + 2);
+}
+
+/* All devices, one after the other. */
+static void devices(unsigned long count)
+{
+	int all = 0;
+
+	need(cudaGetDeviceCount(&all), "count");
+	for (int d = 0; d < all; d++) {
+		need(cudaSetDevice(d), "device");
+		launches(count + (unsigned long)d);
+	}
+}
+
 /* errno, the CUDA error, the folder, the umask and the signals are the program's own. */
 static void state(unsigned long count)
 {
@@ -185,6 +212,8 @@ static const struct {
 	{ "streams", streams },
 	{ "loop", loop },
 	{ "timed", timed },
+	{ "ranged", ranged },
+	{ "devices", devices },
 	{ "state", state },
 	{ "closes", closes },
 	{ "profiles", run_own_profiler },

@@ -45,6 +45,28 @@ class Programs(Contents):
         self.assertEqual(devices[0].uuid, bytes(range(16, 32)))
         self.assertEqual({m.module for m in file.of("module")}, {t.type for t in truth if t.what == "module"})
 
+    def test_two_devices(self):
+        run = self.run_program("devices", 100, script="devices 2\n")
+        self.assert_ok(run)
+        file, _ = self.assert_recorded(run)
+        self.assertEqual(collections.Counter(r.device for r in file.of("kernel")), {0: 100, 1: 101})
+        self.assertEqual({d.device: d.uuid for d in file.of("device")},
+                         {0: bytes(range(16, 32)), 1: bytes(range(32, 48))})
+
+    def test_only_what_the_program_marks(self):
+        run = self.run_program("ranged", 200, options="range=cuda-profiler")
+        self.assert_ok(run)
+        self.assert_unchanged(run, "ranged", 200)
+        file, truth = run.only(), run.truth()
+        begin, = (t for t in truth if t.what == "call" and t.name == "cudaProfilerStart")
+        end, = (t for t in truth if t.what == "call" and t.name == "cudaProfilerStop")
+        wanted = [kernel_of_truth(t) for t in truth if t.what == "kernel" and
+                  begin.correlation < t.correlation < end.correlation]
+        found = [kernel_of_record(r) for r in file.of("kernel")]
+        self.assertEqual(len(wanted), 201)
+        self.assertEqual(found, wanted)
+        self.assertEqual({r.reason for r in file.of("loss")}, {"paused"})
+
     def test_calls_that_fail(self):
         file, _ = self.assert_recorded(self.run_program("state", 10))
         # cudaErrorInvalidMemcpyDirection

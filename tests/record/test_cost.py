@@ -5,6 +5,7 @@ The figures say nothing of a GPU. The bound is wide, so that a busy machine does
 lock, an allocation or a system call that has found its way into the path of a launch.
 """
 import statistics
+import sys
 import unittest
 
 import recorded
@@ -12,6 +13,14 @@ import recorded
 LAUNCHES = 200000
 PAIRS = 5
 MOST = 2.0  # times the floor's
+MEMORY_KIB = 4096
+# Runs a command; says the peak of its resident memory in KiB.
+PEAK = """
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+sys.exit(status)
+"""
 
 
 @recorded.needs_inject
@@ -32,6 +41,18 @@ class Cost(recorded.TestCase):
         ratio = statistics.median(p[1] / p[0] for p in pairs)
         print(f"a launch on the stand-ins: {floor:.0f} ns with the floor, {ours:.0f} ns recorded; ratio {ratio:.2f}")
         self.assertLess(ratio, MOST, pairs)
+
+    def test_of_memory(self):
+        """A program that runs on and on has no more of it: our buffers are bounded, and in use soon."""
+        peaks = []
+        for launches in 300000, 1200000:
+            run = self.prepare("launch", launches, script="kernel_ns 1\n", nvtx=False)
+            del run.env["FW_FAKE_TRUTH"]
+            run.command = [sys.executable, "-c", PEAK, *run.command]
+            run.run()
+            self.assertEqual(run.status, 0, run.stderr)
+            peaks.append(int(run.stderr))
+        self.assertLess(peaks[1] - peaks[0], MEMORY_KIB, peaks)
 
 
 if __name__ == "__main__":

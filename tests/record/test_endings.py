@@ -98,6 +98,11 @@ class Profilers(Contents):
         # What came before is there; of what follows nobody tells us.
         self.assertGreaterEqual(len(file.of("kernel")), COUNT)
 
+    def test_that_is_handed_our_buffers(self):
+        run = self.run_program(recorded.PROFILER, "profiles", COUNT, script="register mixed\n")
+        self.assertEqual((run.status, run.stderr), (0, ""))
+        run.only()
+
     def test_that_asks_first(self):
         file = self.both("yields")
         kernels = file.of("kernel")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """CUPTI at its worst: other versions, late, few, foreign and failing buffers, clocks that run differently."""
 import collections
+import random
 
 import recorded
 from contents import Contents, kernel_of_record, kernel_of_truth
@@ -125,6 +126,47 @@ class Errors(Contents):
         run.env["CUDA_HOME"] = run.env["CUDA_PATH"] = "/nonexistent"
         run.run()
         self.assertEqual((run.status, run.stdout), (0, "launched 50\n"))
+
+
+@recorded.needs_inject
+class Mixtures(Contents):
+    """Many things at once; each mixture is that of its seed."""
+
+    def mix(self, seed):
+        source = random.Random(seed)
+        lines = ["kernel_ns %d" % source.choice([1, 2000, 300000]), "copy_ns %d" % source.choice([100, 50000])]
+        for line in ("late_ms %d" % source.choice([1, 30, 90]), "order reverse", "deliver caller", "nested 1",
+                     "buffer_records %d" % source.choice([1, 7, 100]), "uninvited 900", "uninvited 39",
+                     "clock %d %d" % (source.randrange(2**60), source.randrange(-300, 300))):
+            if source.random() < 0.4:
+                lines.append(line)
+        version, cupti = source.choice([("13.0", 13), ("12.8", 13), ("12.2", 12), ("12.0", 12)])
+        options = []
+        if source.random() < 0.5:
+            options.append("inject_buffers=%d" % source.choice([2, 8, 64]))
+        if source.random() < 0.3:
+            options.append("graphs=node")
+        command = source.choice([("launch", 1500), ("copies", 60), ("streams", 60), ("loop", 120)])
+        return "\n".join([f"version {version}", *lines, ""]), ";".join(options), cupti, command
+
+    def test_of_seeds(self):
+        for seed in range(16):
+            script, options, cupti, command = self.mix(seed)
+            with self.subTest(seed=seed, script=script, options=options, command=command):
+                run = self.run_program(*command, script=script, cupti=cupti, options=options)
+                self.assertEqual(run.result(), self.plain(*command, script=script).result())
+                file, truth = run.only(), run.truth()
+                by_node = "node" in options
+                expected = sorted(kernel_of_truth(t) for t in truth if t.what == "kernel" and (by_node or not t.node))
+                found = sorted(map(kernel_of_record, file.of("kernel")))
+                self.assertEqual(len(file.info("ended")), 1)
+                if file.of("loss"):
+                    self.assertLessEqual(set(found), set(expected))
+                    self.assertEqual(len(found), len(set(found)))
+                else:
+                    self.assertEqual(found, expected)
+                    self.assertEqual(sum(r.bytes for r in file.of("copy")),
+                                     sum(t.bytes for t in truth if t.what == "copy"))
 
 
 @recorded.needs_inject
