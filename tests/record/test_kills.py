@@ -18,7 +18,9 @@ LONG_MS = 1000
 
 
 def moments(count, seed, most_s=0.8):
+    """Under a sanitizer, which takes its time, fewer."""
     source = random.Random(seed)
+    count = count // 2 if recorded.SLOW > 1 else count
     return [source.uniform(0.0, most_s) for _ in range(count)]
 
 
