@@ -9,8 +9,9 @@
 #define LIBRARY "libfullwarp_inject.so"
 
 /* FW_LIBDIR: the installation's folder of libraries, relative to its prefix; the build's own choice. */
-static const char *const library_places[] = { "../" FW_LIBDIR "/fullwarp/" LIBRARY,
-					      "../lib/fullwarp/" LIBRARY, LIBRARY };
+#define IN_LIBDIR "../" FW_LIBDIR "/fullwarp/" LIBRARY
+#define IN_LIB    "../lib/fullwarp/" LIBRARY
+static const char *const library_places[] = { IN_LIBDIR, IN_LIB, LIBRARY };
 static const char *const python_places[] = { "../share/fullwarp/python", "python" };
 
 /* folder/place as an absolute path, if `file` below it (NULL: itself) can be read; else NULL. */
