@@ -104,6 +104,26 @@ static bool parse_interval(const char *text, double *seconds)
 	return !*end && *seconds >= 0.2 && *seconds <= 3600;
 }
 
+/* PM samples are taken at a hundredth of the interval, within what is cheap and what the hardware keeps. */
+static int64_t sample_interval_ns(double interval_s)
+{
+	double ns = interval_s * 1e9 / 100;
+
+	return (int64_t)(ns < 10e6 ? 10e6 : ns > 100e6 ? 100e6 : ns);
+}
+
+static int settle_counters(const struct fw_usage *usage, const char *text,
+			   const struct fw_top_arguments *args,
+			   struct fw_devices_counters *counters)
+{
+	if (text && !fw_counter_source_parse(text, &counters->source))
+		return fw_usage_error(usage, "--counters is auto, pm, gpm or nvml, not '%s'", text);
+	/* Whoever serves for days must not keep the counters from profilers. */
+	counters->spares_pm = args->prometheus != NULL;
+	counters->interval_ns = sample_interval_ns(args->view.interval_s);
+	return -1;
+}
+
 /* -1: go on; 2: a mistake, explained. */
 static int settle(const struct fw_usage *usage, const char *interval, struct fw_top_arguments *args)
 {
@@ -148,7 +168,7 @@ int fw_cmd_top(int argc, char **argv)
 {
 	struct fw_top_arguments args = { .format = "text" };
 	struct fw_top_options options = { .nvml = NULL };
-	const char *interval = NULL;
+	const char *interval = NULL, *counters = NULL;
 	const struct fw_option table[] = {
 		{ 0, "once", NULL, "two readings, one result, no screen", &args.once, NULL },
 		{ 0, "format", "FORMAT", "of --once: text, json or csv", NULL, &args.format },
@@ -157,10 +177,15 @@ int fw_cmd_top(int argc, char **argv)
 		{ 0, "prometheus", "A:PORT",
 		  "serve /metrics and /healthz at address A; :PORT is loopback", NULL,
 		  &args.prometheus },
+		{ 0, "counters", "SOURCE",
+		  "auto, pm (CUPTI's PM sampling), gpm (NVML's GPM) or nvml (none)", NULL,
+		  &counters },
 		{ 0, "root", "DIR", "read /proc and /sys below DIR (a host's, in a container)",
 		  NULL, &options.root },
 		{ 0, "nvml", "FILE", "another libnvidia-ml.so.1 than the loader finds", NULL,
 		  &options.nvml },
+		{ 0, "cupti", "FILE", "another libcupti than is looked for", NULL,
+		  &options.counters.cupti },
 	};
 	const struct fw_usage usage = { .command = "top",
 					.operands = "",
@@ -173,6 +198,8 @@ int fw_cmd_top(int argc, char **argv)
 		status = fw_usage_error(&usage, "it takes no operand, such as '%s'", argv[1]);
 	if (status < 0)
 		status = settle(&usage, interval, &args);
+	if (status < 0)
+		status = settle_counters(&usage, counters, &args, &options.counters);
 	if (status >= 0)
 		return status;
 	return run(&args, &options);

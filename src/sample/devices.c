@@ -1,6 +1,6 @@
 #include "sample/devices.h"
 
-#include "sample/gpm.h"
+#include "sample/device_counters.h"
 #include "sample/processes.h"
 
 #include <stdlib.h>
@@ -13,8 +13,7 @@
 struct device {
 	bool is_identified;
 	struct fw_nvml_identity identity;
-	struct fw_gpm gpm;
-	bool has_other_counters; /* GPM is not asked */
+	struct fw_device_counters counters;
 };
 
 struct fw_devices {
@@ -24,6 +23,7 @@ struct fw_devices {
 	int64_t opened_ns;
 	uint64_t read_us; /* real time of the last reading */
 	bool is_missing_one;
+	struct fw_counter_sources sources;
 	struct device devices[FW_SAMPLE_GPUS];
 };
 
@@ -41,14 +41,28 @@ fw_status fw_devices_open(struct fw_devices **devices, const char *library, stru
 			return fw_fail_nomem(err, strlen(library) + 1);
 		}
 	}
+	d->sources.wanted.source = FW_COUNTERS_GPM;
 	*devices = d;
+	return FW_OK;
+}
+
+fw_status fw_devices_set_counters(struct fw_devices *devices,
+				  const struct fw_devices_counters *counters, struct fw_error *err)
+{
+	char *copy = counters->cupti ? strdup(counters->cupti) : NULL;
+
+	if (counters->cupti && !copy)
+		return fw_fail_nomem(err, strlen(counters->cupti) + 1);
+	free(devices->sources.cupti);
+	devices->sources.cupti = copy;
+	devices->sources.wanted = *counters;
 	return FW_OK;
 }
 
 static void shut(struct fw_devices *d)
 {
 	for (size_t i = 0; d->is_open && i < FW_SAMPLE_GPUS; i++)
-		fw_gpm_release(&d->devices[i].gpm, &d->nvml);
+		fw_device_counters_release(&d->devices[i].counters, &d->nvml);
 	memset(d->devices, 0, sizeof(d->devices));
 	if (d->is_open)
 		fw_nvml_close(&d->nvml);
@@ -61,6 +75,7 @@ void fw_devices_close(struct fw_devices *devices)
 	if (!devices)
 		return;
 	shut(devices);
+	fw_counter_sources_release(&devices->sources);
 	free(devices->library);
 	free(devices);
 }
@@ -150,32 +165,10 @@ static int state_result(const struct fw_nvml_state *state)
 	return 0;
 }
 
-static void read_counters(struct fw_devices *d, struct device *device, void *handle, int64_t now_ns,
-			  struct fw_gpu_sample *gpu)
-{
-	const struct fw_nvml_figure *gpm = &gpu->identity.gpm;
-
-	if (gpu->has_mig || device->has_other_counters)
-		return; /* left unknown: with MIG, GPM answers per instance only */
-	if (gpm->is_known && gpm->value)
-		fw_gpm_read(&device->gpm, &d->nvml, handle, now_ns, gpu->values);
-}
-
-static const char *why_no_counters(const struct fw_gpu_sample *gpu)
-{
-	const struct fw_nvml_figure *gpm = &gpu->identity.gpm;
-
-	if (gpu->has_mig)
-		return "MIG is on: the GPU's counters belong to its instances";
-	if (!gpm->is_known)
-		return fw_nvml_result_text(gpm->result);
-	return "GPM needs Hopper or newer";
-}
-
 void fw_devices_spare_gpm(struct fw_devices *devices, unsigned index, bool is_spared)
 {
 	if (index < FW_SAMPLE_GPUS)
-		devices->devices[index].has_other_counters = is_spared;
+		devices->devices[index].counters.is_gpm_spared = is_spared;
 }
 
 static void read_device(struct fw_devices *d, unsigned index, int64_t now_ns,
@@ -203,9 +196,8 @@ static void read_device(struct fw_devices *d, unsigned index, int64_t now_ns,
 		return;
 	}
 	gpu->has_mig = state.mig.is_known && state.mig.value;
-	fw_values_forget(gpu->values, FW_GPU_VALUE_COUNT, why_no_counters(gpu));
 	fill_state(&state, gpu);
-	read_counters(d, device, handle, now_ns, gpu);
+	fw_device_counters_read(&device->counters, &d->sources, &d->nvml, handle, gpu, now_ns);
 }
 
 static uint64_t real_us(void)

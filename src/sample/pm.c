@@ -179,9 +179,9 @@ static fw_status refuse_device(struct fw_error *err, const char *call, int resul
 
 	switch (result) {
 	case FW_CUPTI_INSUFFICIENT_PRIVILEGES:
-		fix = "ERR_NVGPUCTRPERM: the driver keeps the GPU's counters for administrators; "
-		      "load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0, or run "
-		      "with CAP_SYS_ADMIN";
+		fix = "ERR_NVGPUCTRPERM: set NVreg_RestrictProfilingToAdminUsers=0 (nvidia "
+		      "module), "
+		      "or run with CAP_SYS_ADMIN";
 		break;
 	case FW_CUPTI_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
 		fix = "the host of this virtual GPU does not permit profiling "

@@ -204,6 +204,27 @@ static void put_sources(struct context *c)
 		}
 }
 
+static void put_counter_source(struct context *c)
+{
+	static const struct fw_metric_family family = {
+		"fullwarp_gpu_counter_source", FW_METRIC_GAUGE, NULL,
+		"1, with the source of the counters: pm-sampling, gpm, or nvml, which has none"
+	};
+
+	fw_openmetrics_family(&c->writer, &family);
+	for (unsigned i = 0; i < c->top->machine.gpu_count; i++) {
+		const struct fw_gpu_sample *gpu = &c->top->gpus[i].sample;
+		struct labels labels;
+
+		if (gpu->result)
+			continue;
+		label_gpu(c, gpu, &labels);
+		labels.count = 2; /* gpu, UUID */
+		add_label(&labels, "source", fw_counter_source_name(gpu->source));
+		fw_openmetrics_value(&c->writer, labels.list, labels.count, 1);
+	}
+}
+
 static void put_throttles(struct context *c)
 {
 	static const struct fw_metric_family family = { "fullwarp_gpu_throttled", FW_METRIC_GAUGE,
@@ -262,6 +283,7 @@ void fw_top_metrics(struct fw_str *out, const struct fw_top *top, const char *ho
 		put_gpu_value(&c, i);
 	put_throttles(&c);
 	put_sources(&c);
+	put_counter_source(&c);
 	for (int i = 0; i < FW_PROCESS_VALUE_COUNT + 2; i++)
 		put_process_value(&c, i);
 	put_alarms(&c);

@@ -18,6 +18,8 @@ fw_status fw_top_open(struct fw_top **top, const struct fw_top_options *options,
 	t->processes = (struct fw_vec)FW_VEC(struct fw_top_process);
 	status = fw_devices_open(&t->devices, options->nvml, err);
 	if (!status)
+		status = fw_devices_set_counters(t->devices, &options->counters, err);
+	if (!status)
 		status = fw_proc_open(&t->proc, options->root ? options->root : "/", err);
 	if (status)
 		fw_top_close(t);

@@ -40,6 +40,7 @@ struct fw_top_process {
 struct fw_top_options {
 	const char *nvml; /* NULL: libnvidia-ml.so.1 */
 	const char *root; /* NULL: / */
+	struct fw_devices_counters counters;
 };
 
 /* Its memory is bounded, however long it runs. One thread. */

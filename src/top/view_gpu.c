@@ -93,7 +93,8 @@ static void put_rate(struct fw_str *out, const char *name, struct fw_value value
 	fw_str_printf(out, "%s %s", name, text);
 }
 
-static void put_links(struct fw_view *view, const struct fw_top_gpu *gpu, unsigned columns)
+static void put_links(struct fw_view *view, const struct fw_top_gpu *gpu,
+		      const struct fw_view_options *options)
 {
 	const struct fw_value *v = gpu->sample.values;
 
@@ -103,7 +104,9 @@ static void put_links(struct fw_view *view, const struct fw_top_gpu *gpu, unsign
 	put_rate(&view->text, " out", v[FW_GPU_PCIE_TX]);
 	put_rate(&view->text, " | NVLink in", v[FW_GPU_NVLINK_RX]);
 	put_rate(&view->text, " out", v[FW_GPU_NVLINK_TX]);
-	fw_view_end(view, columns);
+	if (options->is_live && fw_value_is_known(v[FW_GPU_SM_BUSY]))
+		fw_str_printf(&view->text, " | by %s", v[FW_GPU_SM_BUSY].note);
+	fw_view_end(view, options->columns);
 }
 
 static void put_bars(struct fw_view *view, const struct fw_top_gpu *gpu,
@@ -125,15 +128,19 @@ static void put_bars(struct fw_view *view, const struct fw_top_gpu *gpu,
 	fw_view_end(view, options->columns);
 }
 
-/* Where the counters come from, or why there are none. */
+/* Where the counters come from, or why there are none, and why not a better source. */
 static void put_source(struct fw_view *view, const struct fw_top_gpu *gpu, unsigned columns)
 {
-	struct fw_value sm = gpu->sample.values[FW_GPU_SM_BUSY];
+	const struct fw_gpu_sample *sample = &gpu->sample;
+	const char *note = sample->values[FW_GPU_SM_BUSY].note;
 
 	fw_view_begin(view, FW_VIEW_DIM);
-	fw_str_printf(&view->text, "  counters: %s%s", sm.note,
-		      fw_value_is_known(sm) ? " (PM sampling through CUPTI is not in this version)"
-					    : "");
+	fw_str_printf(&view->text, "  counters: %s", note);
+	fw_view_end(view, columns);
+	if (!sample->why_source[0] || !strcmp(sample->why_source, note))
+		return;
+	fw_view_begin(view, FW_VIEW_DIM);
+	fw_str_printf(&view->text, "  no PM sampling: %s", sample->why_source);
 	fw_view_end(view, columns);
 }
 
@@ -142,7 +149,7 @@ void fw_view_gpu(struct fw_view *view, const struct fw_top_gpu *gpu,
 {
 	put_state(view, gpu, options->columns);
 	put_units(view, gpu, options->columns);
-	put_links(view, gpu, options->columns);
+	put_links(view, gpu, options);
 	if (options->is_live)
 		put_bars(view, gpu, options);
 	else

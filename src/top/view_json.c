@@ -55,6 +55,11 @@ static void put_gpu(struct fw_json *json, const struct fw_top_gpu *gpu)
 	fw_json_string(json, "text", gpu->verdict.text);
 	fw_json_end_object(json);
 	put_clocks(json, sample);
+	fw_json_begin_object(json, "counters");
+	fw_json_string(json, "source",
+		       sample->result ? NULL : fw_counter_source_name(sample->source));
+	put_text(json, "why_not_better", sample->why_source);
+	fw_json_end_object(json);
 	fw_json_begin_object(json, "values");
 	for (int i = 0; i < FW_GPU_VALUE_COUNT; i++)
 		put_value(json, fw_gpu_values[i].name, sample->values[i]);
