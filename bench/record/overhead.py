@@ -1,6 +1,7 @@
 """Part 'overhead': what being recorded costs, beside PyTorch's profiler, Nsight Systems and the least that CUPTI's kernel
 records cost. All variants of a program are alive at once and take turns, round by round in random order, so that what
-the machine does meanwhile hits all of them; a pair is two rounds of the same cycle."""
+the machine does meanwhile hits all of them; a pair is two rounds of the same cycle. Of the variants that are judged
+there are two processes each, which take every second cycle: no process's own luck decides."""
 import os
 import pathlib
 import random
@@ -15,10 +16,12 @@ import turns  # noqa: E402
 from host import NSYS_PLACES, find_tool, row  # noqa: E402
 
 MIN_CYCLES = 7
-LAUNCHES = 60000
-LOOPS = {"fp16": 60, "after": 24}  # batches a round
-BUDGET_S = {"launch": 25, "fp16": 50, "after": 60}
-MAX_CYCLES = {"launch": 21, "fp16": 13, "after": 13}
+LAUNCHES = 30000
+LOOPS = {"fp16": 40, "after": 24}  # batches a round
+BUDGET_S = {"launch": 22, "fp16": 50, "after": 65}
+MAX_CYCLES = 60
+TWINS = ("a", "b")
+PEER_EVERY = 3  # cycles; the profiler takes seconds to end a round
 AFTERWARDS = 5
 
 
@@ -28,10 +31,11 @@ def variants(host, name, command, folder, with_profiler):
     if name == "launch":
         programs = host.cores[:2]
     pinned = host.pinned(command, programs)
-    yield "plain", pinned, host.env
-    if os.path.exists(host.floor):
-        yield "floor", pinned, {**host.env, "CUDA_INJECTION64_PATH": host.floor}
-    yield "ours", host.pinned(host.record(folder / "recording", pinned), recorders), host.env
+    for twin in TWINS:
+        yield f"plain-{twin}", pinned, host.env
+        if os.path.exists(host.floor):
+            yield f"floor-{twin}", pinned, {**host.env, "CUDA_INJECTION64_PATH": host.floor}
+        yield f"ours-{twin}", host.pinned(host.record(folder / f"recording-{twin}", pinned), recorders), host.env
     if with_profiler:
         yield "profiler", pinned, host.env
     nsys = find_tool("nsys", NSYS_PLACES)
@@ -49,13 +53,21 @@ def one_round(name, turner, loop):
     return seconds
 
 
+def is_due(name, cycle):
+    """Whether a process has its turn in this cycle."""
+    twin = name.rpartition("-")[2]
+    return TWINS[cycle % len(TWINS)] == twin if twin in TWINS else cycle % PEER_EVERY == 1
+
+
 def run_cycles(host, loop, ready, seconds, failed):
-    """Seconds of each variant, one of each per cycle; the first cycle only warms up."""
-    times, end, rng = {name: [] for name in ready}, time.monotonic() + BUDGET_S[loop], random.Random(loop)
-    for cycle in range(MAX_CYCLES[loop] + 1):
-        if cycle > MIN_CYCLES and time.monotonic() > end:
+    """{variant: {cycle: seconds}}; the first cycles only warm up."""
+    times, end, rng = {}, time.monotonic() + BUDGET_S[loop], random.Random(loop)
+    for cycle in range(-len(TWINS), MAX_CYCLES):
+        if time.monotonic() > end and all(len(t) >= MIN_CYCLES for t in times.values()):
             break
-        order = sorted(ready)
+        if time.monotonic() > end + BUDGET_S[loop]:
+            break
+        order = [name for name in sorted(ready) if is_due(name, cycle)]
         rng.shuffle(order)
         for name in order:
             try:
@@ -64,27 +76,28 @@ def run_cycles(host, loop, ready, seconds, failed):
                 failed[f"{loop}, {name}"] = str(error)
                 ready.pop(name).kill()
                 continue
-            if cycle:
-                times[name].append(took)
-        if cycle % 4 == 0:
+            if cycle >= 0:
+                times.setdefault(name.partition("-")[0], {})[cycle] = took
+        if cycle % 8 == 1:
             host.say(f"overhead {loop}: cycle {cycle}: " +
-                     ", ".join(f"{n} {t[-1] * 1e3:.1f} ms" for n, t in sorted(times.items()) if t))
+                     ", ".join(f"{n} {list(t.values())[-1] * 1e3:.1f} ms" for n, t in sorted(times.items()) if t))
     seconds[loop] = {name: got for name, got in times.items() if len(got) >= MIN_CYCLES}
 
 
 def finish(host, loops, ready, seconds, failed):
-    """Ends all but the plain one, which then runs alone: what the recorder's counters cost everybody's rounds."""
-    for name in [n for n in ready if n != "plain"]:
+    """Ends all but one plain process, which then runs alone: what the recorders' counters cost everybody's rounds."""
+    others = [name for name in ready if name != "plain-a"]
+    for name in others:
         ready[name].ask_to_quit()
-    for name in [n for n in ready if n != "plain"]:
+    for name in others:
         status = ready.pop(name).quit(20)
         if status != 0 and name != "nsys":
             failed[f"{name} at its end"] = f"status {status}"
-    plain = ready.get("plain")
+    plain = ready.get("plain-a")
     for loop in loops if plain else ():
         try:
             plain.go(loop, 40)
-            seconds[loop]["plain, alone afterwards"] = [plain.go(loop, 40) for _ in range(AFTERWARDS)]
+            seconds[loop]["plain, alone afterwards"] = {i: plain.go(loop, 40) for i in range(AFTERWARDS)}
         except turns.TurnFailed as error:
             failed[f"{loop} afterwards"] = str(error)
     if plain:
@@ -118,9 +131,15 @@ def run(host):
     return result
 
 
+def pairs(seconds, *names):
+    """The rounds of those cycles in which each of them had one."""
+    cycles = set.intersection(*(set(seconds[name]) for name in names))
+    return [tuple(seconds[name][cycle] for name in names) for cycle in sorted(cycles, key=int)]
+
+
 def slowdowns(seconds, name):
     """Percent by which each round was slower than the plain one of its cycle."""
-    return [(took / plain - 1) * 100 for took, plain in zip(seconds[name], seconds["plain"])]
+    return [(took / plain - 1) * 100 for took, plain in pairs(seconds, name, "plain")]
 
 
 def judge_launch(result):
@@ -128,8 +147,7 @@ def judge_launch(result):
     seconds = result["seconds"].get("launch", {})
     if not {"ours", "floor"} <= seconds.keys():
         return "launch_loop_vs_floor", None, "not both were measured"
-    ratio = statistics.median(a / b for a, b in zip(seconds["ours"], seconds["floor"]))
-    return "launch_loop_vs_floor", ratio, ""
+    return "launch_loop_vs_floor", statistics.median(a / b for a, b in pairs(seconds, "ours", "floor")), ""
 
 
 def judge_loops(result):
@@ -139,8 +157,8 @@ def judge_loops(result):
         seconds = result["seconds"].get(loop, {})
         if not {"ours", "floor", "plain"} <= seconds.keys():
             return "loop_slowdown_minus_floor_points", None, f"{loop} was not measured in all ways"
-        pairs = zip(slowdowns(seconds, "ours"), slowdowns(seconds, "floor"))
-        points = statistics.median(ours - floor for ours, floor in pairs)
+        points = statistics.median((ours - floor) / plain * 100
+                                   for ours, floor, plain in pairs(seconds, "ours", "floor", "plain"))
         worst = points if worst is None else max(worst, points)
     return "loop_slowdown_minus_floor_points", worst, ""
 
@@ -156,7 +174,7 @@ def rows(result):
             (1e3 / result["batches"][loop], "ms a batch")
         for name, runs in seconds.items():
             is_peer = name in ("profiler", "nsys", "floor")
-            yield row(f"{TITLES[loop]}: {PEERS[name]}", unit, [r * scale for r in runs], is_peer)
+            yield row(f"{TITLES[loop]}: {PEERS[name]}", unit, [r * scale for r in runs.values()], is_peer)
         for name in seconds:
             if name in ("ours", "floor", "profiler", "nsys") and "plain" in seconds:
                 yield row(f"{TITLES[loop]}: {PEERS[name]}, slow-down of each pair", "%", slowdowns(seconds, name),

@@ -206,9 +206,15 @@ class Counters(Folder):
 
 
 class Overhead(unittest.TestCase):
+    def test_whose_turn_it_is(self):
+        names = ["plain-a", "plain-b", "nsys"]
+        due = [[n for n in names if overhead.is_due(n, cycle)] for cycle in (0, 1, 2, 4)]
+        self.assertEqual(due, [["plain-a"], ["plain-b", "nsys"], ["plain-a"], ["plain-a", "nsys"]])
+
     def test_pairs_not_medians_of_all(self):
         # Pairs: 1.1/1.0 and 2.2/2.0, 10 % each, though the machine was twice as slow the second time.
-        seconds = {"plain": [1.0, 2.0], "ours": [1.1, 2.2], "floor": [1.05, 2.1]}
+        # The floor's third cycle has no partner and does not count.
+        seconds = {"plain": {"0": 1.0, "1": 2.0}, "ours": {"0": 1.1, "1": 2.2}, "floor": {"0": 1.05, "1": 2.1, "2": 9.0}}
         result = {"seconds": {"launch": seconds, "fp16": seconds, "after": seconds}}
         self.assertAlmostEqual(overhead.judge_launch(result)[1], 1.1 / 1.05)
         self.assertAlmostEqual(overhead.judge_loops(result)[1], 5.0)
@@ -255,7 +261,7 @@ class Others(Folder):
 
 class Converter(Folder):
     def result(self):
-        seconds = {name: [1.0 + i / 100] * 7 for i, name in enumerate(("plain", "floor", "ours", "profiler"))}
+        seconds = {name: {str(c): 1.0 + i / 100 for c in range(7)} for i, name in enumerate(("plain", "floor", "ours", "profiler"))}
         names = [f"k{i}" for i in range(5)]
         return {
             "gpu": "NVIDIA H200", "driver": "580", "cores": 16, "date": "2026-11-30", "parts": {

@@ -106,8 +106,11 @@ class Host:
 
     def run(self, command, seconds, env=None, log=None):
         """Runs to the end, or kills its whole group after so many seconds: status (None: killed), stdout, stderr."""
-        child = subprocess.Popen(command, env=env or self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+        try:
+            child = subprocess.Popen(command, env=env or self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+        except OSError as error:
+            return 127, "", str(error)
         self.register(child.pid)
         try:
             out, err = child.communicate(timeout=seconds)

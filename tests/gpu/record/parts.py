@@ -3,6 +3,7 @@
 and keeps what every part found in OUT/record.json. `run.sh` starts it."""
 import argparse
 import importlib
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -22,6 +23,16 @@ PARTS = {"smoke": ("smoke", "run", 60), "truth": ("truth", "run", 200), "counter
          "overhead": ("overhead", "run", 290), "kills": ("kills", "run", 150), "ddp": ("ddp", "run", 160),
          "breaks": ("shim", "run", 190), "examples": ("examples", "run", 400), "growth": ("examples", "run_growth", 200),
          "soak": ("soak", "run", 640)}
+
+
+def versions():
+    found = {}
+    for name in ("torch", "torchvision", "nvidia-cuda-cupti"):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return found
 
 
 def run_one(args, part):
@@ -107,7 +118,7 @@ def main():
     gpus = args.gpus or count_gpus()
     host = Host(args.bundle, args.out, 0, gpus)
     facts = {**host.gpu_facts(), "gpus": gpus, "cores": len(host.all_cores), "commit": os.environ.get("FW_COMMIT", ""),
-             "date": time.strftime("%Y-%m-%d")}
+             "date": time.strftime("%Y-%m-%d"), "versions": versions()}
     results = Results(host.out / "record.json", facts)
     print(facts, flush=True)
     # With a second GPU the soak runs there, on its cores, while the other parts run on the first.

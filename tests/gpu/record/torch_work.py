@@ -37,11 +37,13 @@ class Images(torch.utils.data.Dataset):
 def network(kind, device, half):
     torch.manual_seed(0)
     model = getattr(torchvision.models, kind)().to(device).eval()
-    return model.half().to(memory_format=torch.channels_last) if half else model
+    if half and device == "cuda":  # a dry run on a CPU stays in fp32
+        model = model.half()
+    return model.to(memory_format=torch.channels_last) if half else model
 
 
-def resident(batch, device, half=True):
-    kind = torch.half if half else torch.float
+def resident(batch, device):
+    kind = torch.half if device == "cuda" else torch.float
     return torch.randn(batch, 3, 224, 224, device=device, dtype=kind).to(memory_format=torch.channels_last)
 
 

@@ -170,7 +170,7 @@ def compare_loop(host, folder, loop, demangle, result):
         lost = sum(1 for loss in recording.losses if loss[2].startswith("dropped"))
         if recording.damaged or lost:
             found.append(f"{recording.damaged} damaged places, {lost} losses")
-    except (OSError, ValueError, KeyError, fwr.ZstdMissing) as error:
+    except (OSError, ValueError, KeyError, TypeError, fwr.ZstdMissing) as error:
         found, busy = [f"{type(error).__name__}: {error}"], None
     result["differences"][loop] = found
     result["busy_error_percent"][loop] = busy
@@ -225,7 +225,7 @@ def judge_inside(host, folder, demangle, result):
             rounds = rounds_of_recording(recording, demangle)
             if rounds and alone:
                 found += [f"last round after it: {text}" for text in count_differences(rounds[-1], alone[-1])]
-    except (OSError, ValueError, KeyError, fwr.ZstdMissing) as error:
+    except (OSError, ValueError, KeyError, TypeError, fwr.ZstdMissing) as error:
         found.append(f"{type(error).__name__}: {error}")
     result["differences"]["profiler inside"] = found
     host.say(f"truth profiler inside: {len(found)} differences {found[:3]} {result.get('inside_kernels')}")
