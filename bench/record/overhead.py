@@ -5,6 +5,7 @@ there are two processes each, which take every second cycle: no process's own lu
 import os
 import pathlib
 import random
+import re
 import statistics
 import sys
 import time
@@ -34,7 +35,7 @@ def variants(host, name, command, folder, with_profiler):
     for twin in TWINS:
         yield f"plain-{twin}", pinned, host.env
         if os.path.exists(host.floor):
-            yield f"floor-{twin}", pinned, {**host.env, "CUDA_INJECTION64_PATH": host.floor}
+            yield f"floor-{twin}", pinned, {**host.env, "CUDA_INJECTION64_PATH": host.floor, "FW_FLOOR_COUNT": "1"}
         yield f"ours-{twin}", host.pinned(host.record(folder / f"recording-{twin}", pinned), recorders), host.env
     if with_profiler:
         yield "profiler", pinned, host.env
@@ -105,8 +106,8 @@ def finish(host, loops, ready, seconds, failed):
 
 
 def measure(host, name, command, loops, result):
-    folder = host.folder(f"overhead-{name}")
-    with open(host.out / "overhead.log", "a", encoding="utf-8") as log:
+    folder, log_path = host.folder(f"overhead-{name}"), host.out / f"overhead-{name}.log"
+    with open(log_path, "w", encoding="utf-8") as log:
         specs = list(variants(host, name, command, folder, name != "launch"))
         ready, failed = turns.start_all(specs, folder, 90, log, host.register)
         result["failed"].update({f"{name}, {variant}": why for variant, why in failed.items()})
@@ -119,6 +120,16 @@ def measure(host, name, command, loops, result):
             for turner in ready.values():
                 if turner.process.poll() is None:
                     turner.kill()
+    check_floor(log_path, loops, result)
+
+
+def check_floor(log_path, loops, result):
+    """A floor that recorded no kernels (its library was not loaded) is no floor."""
+    said = re.findall(r"^floor: (\d+) kernels", log_path.read_text(errors="replace"), re.M)
+    if len(said) < len(TWINS) or "0" in said:
+        result["failed"][f"floor, {loops[0]}"] = f"recorded {said} kernels"
+        for loop in loops:
+            result["seconds"].get(loop, {}).pop("floor", None)
 
 
 def run(host):

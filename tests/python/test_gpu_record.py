@@ -222,6 +222,18 @@ class Overhead(unittest.TestCase):
         self.assertIsNone(overhead.judge_loops(result)[1])
 
 
+class Floor(Folder):
+    def test_a_floor_that_saw_nothing_is_none(self):
+        for text, kept in (("x\nfloor: 12 kernels, 0 others\nfloor: 13 kernels, 0 others\n", True),
+                           ("floor: 12 kernels, 0 others\nfloor: 0 kernels, 0 others\n", False), ("", False)):
+            result = {"failed": {}, "seconds": {"launch": {"floor": {"0": 1.0}}}}
+            path = self.folder / "log"
+            path.write_text(text)
+            overhead.check_floor(path, ["launch"], result)
+            self.assertEqual("floor" in result["seconds"]["launch"], kept)
+            self.assertEqual(result["failed"] == {}, kept)
+
+
 class Turns(Folder):
     def test_two_processes_take_turns(self):
         worker = 'echo ready >"$1"; while read -r line; do [ "$line" = quit ] && exit 0; echo "done 0.5" >"$1"; done'
