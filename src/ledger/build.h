@@ -52,6 +52,9 @@ fw_status fw_build_threads(struct fw_build *b);
 enum fw_class fw_range_class(uint8_t kind);
 bool fw_build_timelines(struct fw_build *b);
 
+/* blind.c: when the device's processes were not recorded. */
+fw_status fw_build_blind(struct fw_build *b);
+
 /* totals.c: whole-trace figures. */
 fw_status fw_build_totals(struct fw_build *b);
 

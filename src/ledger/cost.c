@@ -340,6 +340,9 @@ static bool prepare(struct job *job, const uint32_t *calls)
 		if (fw_class_is_idle((enum fw_class)c))
 			idle |= BIT(c);
 	idle = (idle & ~NOT_OF_CALLS) | FW_IDLE_NOT_QUEUED;
+	/* What was not recorded is no call's fault. */
+	if (job->ledger->trace->blind_intervals.len)
+		idle &= ~BIT(FW_CLASS_UNKNOWN);
 	return enter(job, calls) && fw_idle_sum_build(&job->gaps, job->ledger, job->device, idle) &&
 	       fw_idle_sum_build(&job->inside, job->ledger, job->device, OF_BLOCKING_COPY) &&
 	       fw_idle_sum_build(&job->both, job->ledger, job->device, idle | OF_BLOCKING_COPY) &&

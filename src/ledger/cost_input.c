@@ -108,6 +108,9 @@ static bool prepare(struct job *job)
 		if (fw_class_is_idle((enum fw_class)c))
 			idle |= 1u << c;
 	idle &= ~left_out;
+	/* What was not recorded is not known to be idle. */
+	if (job->ledger->trace->blind_intervals.len)
+		idle &= ~(1u << FW_CLASS_UNKNOWN);
 	return fw_idle_sum_build(&job->outside, job->ledger, job->device, idle) &&
 	       fw_idle_sum_build(&job->used, job->ledger, job->device,
 				 idle | 1u << FW_CLASS_INPUT) &&

@@ -64,6 +64,13 @@ static fw_status number_devices(struct fw_build *b, uint32_t *of_row)
 		if (of_row[row] == FW_NONE)
 			status = fw_fail_nomem(b->err, devices.size);
 	}
+	/* Counters may be of a row without operations of its own. */
+	for (uint32_t row = 0; row < b->trace->devices.len && !status; row++) {
+		const uint64_t *slot = fw_map_find(&by_uuid, b->trace->devices.uuid[row], 0);
+
+		if (of_row[row] == FW_NONE && b->trace->devices.uuid[row] && slot)
+			of_row[row] = (uint32_t)*slot;
+	}
 	b->ledger->device_count = devices.len;
 	b->ledger->devices = fw_arena_array(arena, devices.len + 1, devices.size);
 	b->ledger->private->devices =

@@ -20,6 +20,8 @@ struct sweep {
 	const uint32_t *by_start, *by_end;
 	size_t started, ended;             /* operations passed so far */
 	size_t next_kernel;                /* the first kernel in by_start at or after started */
+	const struct fw_intervals *blind;  /* when nothing, or not everything, was recorded */
+	size_t next_blind;                 /* the first that ends after what is owned already */
 	int64_t live[FW_CLASS_MEMSET + 1]; /* operations that run, by class */
 	struct fw_vec idle;                /* struct fw_idle */
 	bool failed;
@@ -43,8 +45,8 @@ static int64_t max(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Gives what of [piece->start, piece->end) lies in the window to the piece's class. */
-static void own(struct sweep *s, struct fw_idle piece)
+/* Gives what of [piece.start, piece.end) lies in the window to the piece's class. */
+static void put(struct sweep *s, struct fw_idle piece)
 {
 	const struct fw_window *w = &s->d->window;
 	struct fw_idle *last =
@@ -66,6 +68,30 @@ static void own(struct sweep *s, struct fw_idle piece)
 		*last = piece;
 	else
 		s->failed = true;
+}
+
+/*
+ * The same, but what was not recorded is known of no time: it may not even have been idle. Pieces come
+ * in order of time.
+ */
+static void own(struct sweep *s, struct fw_idle piece)
+{
+	const struct fw_interval *blind = s->blind->items;
+
+	while (s->next_blind < s->blind->len && blind[s->next_blind].end_ns <= piece.start_ns)
+		s->next_blind++;
+	for (size_t i = s->next_blind; i < s->blind->len && blind[i].start_ns < piece.end_ns; i++) {
+		int64_t from = max(piece.start_ns, blind[i].start_ns);
+		int64_t to = min(piece.end_ns, blind[i].end_ns);
+		struct fw_idle before = piece;
+
+		before.end_ns = from;
+		put(s, before);
+		put(s, (struct fw_idle){ from, to, FW_CLASS_UNKNOWN, piece.next_op, FW_NONE,
+					 FW_NONE });
+		piece.start_ns = to;
+	}
+	put(s, piece);
 }
 
 static void own_without_call(struct sweep *s, int64_t start, int64_t end, enum fw_class class_id,
@@ -92,12 +118,11 @@ static size_t first_ending_after(const struct fw_timeline *line, int64_t t)
 static void own_span(struct sweep *s, const struct gap *g, const struct fw_span *span,
 		     int64_t start, int64_t end)
 {
-	bool is_range = span->class_id == FW_CLASS_INPUT || span->class_id == FW_CLASS_HOST_OP ||
-			span->class_id == FW_CLASS_HOST_PYTHON;
+	bool is_call = !span->is_range && span->class_id != FW_CLASS_HOST_NOT_RUNNING;
 
 	own(s,
-	    (struct fw_idle){ start, end, span->class_id, g->next, is_range ? FW_NONE : span->item,
-			      is_range ? span->item : FW_NONE });
+	    (struct fw_idle){ start, end, span->class_id, g->next, is_call ? span->item : FW_NONE,
+			      span->is_range ? span->item : FW_NONE });
 }
 
 /* Host time [start, end): what this level does not explain is asked of the next (at most 4 deep). */
@@ -117,7 +142,11 @@ static void explain(struct sweep *s, const struct gap *g, size_t level, int64_t 
 
 		if (from > start)
 			explain(s, g, level + 1, start, from);
-		own_span(s, g, &line->spans[i], from, to);
+		/* That the other thread slept explains nothing: the first one was running. */
+		if (level && line->spans[i].class_id == FW_CLASS_HOST_NOT_RUNNING)
+			explain(s, g, level + 1, from, to);
+		else
+			own_span(s, g, &line->spans[i], from, to);
 		start = to;
 	}
 	if (start < end)
@@ -325,6 +354,7 @@ fw_status fw_build_classes(struct fw_build *b, struct fw_device_ledger *device)
 			   .d = device,
 			   .by_start = device->ops,
 			   .by_end = fw_device_work(b->ledger, device)->by_end,
+			   .blind = &fw_device_work(b->ledger, device)->blind,
 			   .idle = FW_VEC(struct fw_idle) };
 	fw_status status;
 

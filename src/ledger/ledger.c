@@ -66,8 +66,8 @@ void *fw_keep(struct fw_build *b, struct fw_vec *vec)
 static fw_status build(struct fw_build *b)
 {
 	static fw_status (*const steps[])(struct fw_build *) = {
-		fw_build_devices, fw_build_join,   fw_build_threads,
-		fw_build_orders,  fw_build_totals, fw_build_windows,
+		fw_build_devices, fw_build_join,   fw_build_threads, fw_build_orders,
+		fw_build_blind,   fw_build_totals, fw_build_windows,
 	};
 	fw_status status = FW_OK;
 
@@ -130,6 +130,8 @@ void fw_ledger_destroy(struct fw_ledger *ledger)
 	for (size_t i = 0; i < ledger->private->kept.len; i++)
 		free(kept[i]);
 	fw_vec_release(&ledger->private->kept);
+	for (size_t i = 0; ledger->private->devices && i < ledger->device_count; i++)
+		fw_intervals_release(&ledger->private->devices[i].blind);
 	fw_arena_release(&ledger->private->arena);
 	free(ledger->private);
 	free(ledger);

@@ -7,9 +7,9 @@
 /* A stretch of a thread's time and what it was doing: the first class of the contract's order. */
 struct fw_span {
 	int64_t start_ns, end_ns;
-	uint32_t
-		item; /* row of calls (sync ... api but not input) or of ranges (input, host-op, python) */
+	uint32_t item; /* row of ranges, of calls, or, for host-not-running, of switches */
 	enum fw_class class_id;
+	bool is_range;
 };
 
 /* Spans in order of time that do not overlap. */
@@ -19,9 +19,9 @@ struct fw_timeline {
 };
 
 struct fw_thread_work {
-	const uint32_t *calls, *ranges; /* its rows, by start */
-	size_t call_count, range_count;
-	struct fw_timeline host;   /* sync, blocking-copy, alloc, one-time, input, api, host-op */
+	const uint32_t *calls, *ranges, *switches; /* its rows, by start */
+	size_t call_count, range_count, switch_count;
+	struct fw_timeline host;   /* all that explains its time but Python */
 	struct fw_timeline python; /* Python functions, wherever host has something or not */
 	uint64_t ops, kernels;     /* launched by it, on all devices */
 };
@@ -31,6 +31,7 @@ struct fw_device_work {
 	const uint32_t *by_end;    /* by end, then start of the launch call (none first) */
 	const uint32_t *by_launch; /* those with a call, by process, start of the call, start */
 	size_t launched;
+	struct fw_intervals blind; /* times in which a process of the device was not recorded */
 };
 
 enum fw_op_flag {

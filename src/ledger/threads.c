@@ -118,37 +118,44 @@ static bool group_by_thread(struct fw_build *b, const struct rows *r, uint32_t *
 	return ok;
 }
 
-static bool list_calls(struct fw_build *b)
-{
-	const struct fw_trace_calls *c = &b->trace->calls;
-	struct rows rows = { c->start_ns, c->end_ns, c->thread, NULL, c->len };
-	struct fw_thread_work *threads = b->ledger->private->threads;
-	uint32_t *list;
+/* The rows of one table, thread by thread: those of thread i end at ends[i]. */
+struct listed {
+	uint32_t *rows;
 	size_t *ends;
-	bool ok = group_by_thread(b, &rows, &list, &ends);
+};
 
-	for (size_t i = 0, from = 0; ok && i < b->trace->threads.len; from = ends[i++]) {
-		threads[i].calls = list + from;
-		threads[i].call_count = ends[i] - from;
-	}
-	free(ends);
-	return ok;
+static const uint32_t *rows_of(const struct listed *l, size_t thread, size_t *count)
+{
+	size_t from = thread ? l->ends[thread - 1] : 0;
+
+	*count = l->ends[thread] - from;
+	return l->rows + from;
 }
 
-static bool list_ranges(struct fw_build *b)
+/* Gives every thread its calls, its ranges and the times in which it was off its CPU. */
+static bool list_rows(struct fw_build *b)
 {
+	const struct fw_trace_calls *c = &b->trace->calls;
 	const struct fw_trace_ranges *r = &b->trace->ranges;
-	struct rows rows = { r->start_ns, r->end_ns, r->thread, r->kind, r->len };
+	const struct fw_trace_switches *o = &b->trace->switches;
+	const struct rows tables[] = {
+		{ c->start_ns, c->end_ns, c->thread, NULL, c->len },
+		{ r->start_ns, r->end_ns, r->thread, r->kind, r->len },
+		{ o->start_ns, o->end_ns, o->thread, NULL, o->len },
+	};
 	struct fw_thread_work *threads = b->ledger->private->threads;
-	uint32_t *list;
-	size_t *ends;
-	bool ok = group_by_thread(b, &rows, &list, &ends);
+	struct listed lists[3] = { { NULL, NULL } };
+	bool ok = true;
 
-	for (size_t i = 0, from = 0; ok && i < b->trace->threads.len; from = ends[i++]) {
-		threads[i].ranges = list + from;
-		threads[i].range_count = ends[i] - from;
+	for (int i = 0; ok && i < 3; i++)
+		ok = group_by_thread(b, &tables[i], &lists[i].rows, &lists[i].ends);
+	for (size_t i = 0; ok && i < b->trace->threads.len; i++) {
+		threads[i].calls = rows_of(&lists[0], i, &threads[i].call_count);
+		threads[i].ranges = rows_of(&lists[1], i, &threads[i].range_count);
+		threads[i].switches = rows_of(&lists[2], i, &threads[i].switch_count);
 	}
-	free(ends);
+	for (int i = 0; i < 3; i++)
+		free(lists[i].ends);
 	return ok;
 }
 
@@ -173,8 +180,7 @@ fw_status fw_build_threads(struct fw_build *b)
 	struct fw_ledger_private *p = b->ledger->private;
 
 	p->threads = fw_arena_array(&p->arena, b->trace->threads.len + 1, sizeof(*p->threads));
-	if (!p->threads || !classify_calls(b) || !list_calls(b) || !list_ranges(b) ||
-	    !fw_build_timelines(b))
+	if (!p->threads || !classify_calls(b) || !list_rows(b) || !fw_build_timelines(b))
 		return fw_fail_nomem(b->err, b->trace->calls.len * sizeof(uint32_t));
 	count_launches(b);
 	return FW_OK;

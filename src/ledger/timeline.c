@@ -4,9 +4,20 @@
  */
 #include "ledger/build.h"
 
-/* The contract's order of what explains a thread's time; enum fw_class has the same. */
-#define FIRST_HOST FW_CLASS_SYNC
-#define LAST_HOST  FW_CLASS_HOST_OP
+/* The contract's order of what explains a thread's time. */
+static const enum fw_class host_order[] = {
+	FW_CLASS_SYNC,
+	FW_CLASS_BLOCKING_COPY,
+	FW_CLASS_ALLOC,
+	FW_CLASS_ONE_TIME,
+	FW_CLASS_INPUT,
+	FW_CLASS_API,
+	FW_CLASS_HOST_NOT_RUNNING,
+	FW_CLASS_HOST_OP,
+};
+static const enum fw_class python_order[] = { FW_CLASS_HOST_PYTHON };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum fw_class fw_range_class(uint8_t kind)
 {
@@ -14,6 +25,7 @@ enum fw_class fw_range_class(uint8_t kind)
 	case FW_RANGE_INPUT: return FW_CLASS_INPUT;
 	case FW_RANGE_OPERATOR: return FW_CLASS_HOST_OP;
 	case FW_RANGE_PYTHON: return FW_CLASS_HOST_PYTHON;
+	case FW_RANGE_COMPILE: return FW_CLASS_ONE_TIME;
 	default: return FW_CLASS_COUNT;
 	}
 }
@@ -22,14 +34,17 @@ enum fw_class fw_range_class(uint8_t kind)
 struct active {
 	int64_t end_ns;
 	uint32_t item;
+	bool is_range;
 };
 
 /* Turns the items of one thread, in order of start, into a timeline. */
 struct flattener {
 	struct fw_build *b;
 	const struct fw_thread_work *thread;
-	enum fw_class first, last; /* which classes count, the first before the last */
-	size_t next_call, next_range;
+	const enum fw_class *order; /* which classes count, the first before the last */
+	size_t order_len;
+	uint32_t wanted; /* the same as bits 1 << class */
+	size_t next_call, next_range, next_switch;
 	struct fw_vec active[FW_CLASS_COUNT]; /* struct active, innermost last */
 	struct fw_vec spans;
 	bool failed;
@@ -45,18 +60,21 @@ static int64_t next_start(const struct flattener *f)
 		next = t->calls.start_ns[w->calls[f->next_call]];
 	if (f->next_range < w->range_count && t->ranges.start_ns[w->ranges[f->next_range]] < next)
 		next = t->ranges.start_ns[w->ranges[f->next_range]];
+	if (f->next_switch < w->switch_count &&
+	    t->switches.start_ns[w->switches[f->next_switch]] < next)
+		next = t->switches.start_ns[w->switches[f->next_switch]];
 	return next;
 }
 
-static void begin(struct flattener *f, enum fw_class class_id, int64_t end_ns, uint32_t item)
+static void begin(struct flattener *f, enum fw_class class_id, struct active what)
 {
 	struct active *a;
 
-	if (class_id < f->first || class_id > f->last)
+	if (class_id == FW_CLASS_COUNT || !(f->wanted >> class_id & 1))
 		return;
 	a = fw_vec_push(&f->active[class_id]);
 	if (a)
-		*a = (struct active){ end_ns, item };
+		*a = what;
 	else
 		f->failed = true;
 }
@@ -66,19 +84,26 @@ static void begin_all(struct flattener *f, int64_t t)
 {
 	const struct fw_trace_calls *c = &f->b->trace->calls;
 	const struct fw_trace_ranges *r = &f->b->trace->ranges;
+	const struct fw_trace_switches *o = &f->b->trace->switches;
 	const struct fw_thread_work *w = f->thread;
 
 	for (; f->next_call < w->call_count && c->start_ns[w->calls[f->next_call]] == t;
 	     f->next_call++) {
 		uint32_t i = w->calls[f->next_call];
 
-		begin(f, f->b->call_class[i], c->end_ns[i], i);
+		begin(f, f->b->call_class[i], (struct active){ c->end_ns[i], i, false });
 	}
 	for (; f->next_range < w->range_count && r->start_ns[w->ranges[f->next_range]] == t;
 	     f->next_range++) {
 		uint32_t i = w->ranges[f->next_range];
 
-		begin(f, fw_range_class(r->kind[i]), r->end_ns[i], i);
+		begin(f, fw_range_class(r->kind[i]), (struct active){ r->end_ns[i], i, true });
+	}
+	for (; f->next_switch < w->switch_count && o->start_ns[w->switches[f->next_switch]] == t;
+	     f->next_switch++) {
+		uint32_t i = w->switches[f->next_switch];
+
+		begin(f, FW_CLASS_HOST_NOT_RUNNING, (struct active){ o->end_ns[i], i, false });
 	}
 }
 
@@ -93,21 +118,21 @@ static const struct active *innermost(struct flattener *f, enum fw_class class_i
 	return v->len ? &items[v->len - 1] : NULL;
 }
 
-static void emit(struct flattener *f, int64_t start, int64_t end, enum fw_class class_id,
-		 uint32_t item)
+static void emit(struct flattener *f, struct fw_span span)
 {
 	struct fw_span *spans = f->spans.data, *s;
 
 	if (f->spans.len) {
 		s = &spans[f->spans.len - 1];
-		if (s->end_ns == start && s->item == item && s->class_id == class_id) {
-			s->end_ns = end;
+		if (s->end_ns == span.start_ns && s->item == span.item &&
+		    s->class_id == span.class_id && s->is_range == span.is_range) {
+			s->end_ns = span.end_ns;
 			return;
 		}
 	}
 	s = fw_vec_push(&f->spans);
 	if (s)
-		*s = (struct fw_span){ start, end, item, class_id };
+		*s = span;
 	else
 		f->failed = true;
 }
@@ -117,25 +142,28 @@ static void advance(struct flattener *f, int64_t t, int64_t next)
 {
 	while (t < next) {
 		const struct active *a = NULL;
-		enum fw_class c = f->first;
+		size_t i = 0;
 		int64_t end;
 
-		while (c <= f->last && !(a = innermost(f, c, t)))
-			c++;
+		while (i < f->order_len && !(a = innermost(f, f->order[i], t)))
+			i++;
 		if (!a)
 			return;
 		end = a->end_ns < next ? a->end_ns : next;
-		emit(f, t, end, c, a->item);
+		emit(f, (struct fw_span){ t, end, a->item, f->order[i], a->is_range });
 		t = end;
 	}
 }
 
-static bool flatten(struct flattener *f, enum fw_class first, enum fw_class last,
+static bool flatten(struct flattener *f, const enum fw_class *order, size_t len,
 		    struct fw_timeline *out)
 {
-	f->first = first;
-	f->last = last;
-	f->next_call = f->next_range = f->spans.len = 0;
+	f->order = order;
+	f->order_len = len;
+	f->wanted = 0;
+	for (size_t i = 0; i < len; i++)
+		f->wanted |= 1u << order[i];
+	f->next_call = f->next_range = f->next_switch = f->spans.len = 0;
 	for (int64_t t = next_start(f); t != INT64_MAX && !f->failed; t = next_start(f)) {
 		begin_all(f, t);
 		advance(f, t, next_start(f));
@@ -157,8 +185,8 @@ bool fw_build_timelines(struct fw_build *b)
 		f.active[c] = (struct fw_vec)FW_VEC(struct active);
 	for (size_t i = 0; ok && i < b->trace->threads.len; i++) {
 		f.thread = &threads[i];
-		ok = flatten(&f, FIRST_HOST, LAST_HOST, &threads[i].host) &&
-		     flatten(&f, FW_CLASS_HOST_PYTHON, FW_CLASS_HOST_PYTHON, &threads[i].python);
+		ok = flatten(&f, host_order, COUNT(host_order), &threads[i].host) &&
+		     flatten(&f, python_order, COUNT(python_order), &threads[i].python);
 	}
 	for (size_t c = 0; c < FW_CLASS_COUNT; c++)
 		fw_vec_release(&f.active[c]);

@@ -42,7 +42,7 @@ static fw_status fail_without_gpu(const struct fw_trace *trace, const char *path
 		snprintf(lost, sizeof(lost), " (the file ends in the middle of one)");
 	return fw_fail(err, FW_ERR_FORMAT,
 		       "%s: no GPU operation among its %" PRIu64 " records%s; %s", path, i->events,
-		       lost, fw_blind_spot_remedy(FW_BLIND_NO_GPU_OPS));
+		       lost, fw_blind_spot_remedy(trace, FW_BLIND_NO_GPU_OPS));
 }
 
 /*

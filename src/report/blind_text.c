@@ -1,6 +1,8 @@
 /* What the trace could not show, which rules could not look for that, and what was skipped. */
 #include "report/sections.h"
 
+#include "report/recording_text.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,7 +27,8 @@ static void put_blind(struct fw_page *page, const char *text, const char *rules,
 }
 
 /* What a rule lacks that is no blind spot of the trace; what several lack the same way is said once. */
-static void put_unable(struct fw_page *page, const struct fw_vec *unable, uint32_t blind_spots)
+static void put_unable(struct fw_page *page, const struct fw_vec *unable,
+		       const struct fw_trace *trace)
 {
 	const struct fw_unable *rows = unable->data;
 
@@ -35,8 +38,8 @@ static void put_unable(struct fw_page *page, const struct fw_vec *unable, uint32
 		for (size_t k = 0; k < i && !is_said; k++)
 			is_said = !strcmp(rows[k].capture, rows[i].capture);
 		for (unsigned b = 0; b < FW_BLIND_COUNT && !is_said; b++)
-			is_said = (blind_spots & 1u << b) &&
-				  !strcmp(fw_blind_spot_remedy((enum fw_blind_spot)b),
+			is_said = (trace->blind_spots & 1u << b) &&
+				  !strcmp(fw_blind_spot_remedy(trace, (enum fw_blind_spot)b),
 					  rows[i].capture);
 		if (!is_said)
 			put_blind(page, fw_page_text(page, "missing: %s", rows[i].lacks),
@@ -47,20 +50,22 @@ static void put_unable(struct fw_page *page, const struct fw_vec *unable, uint32
 void fw_text_blind_spots(struct fw_page *page, const struct fw_report *report)
 {
 	const struct fw_vec *unable = &report->findings.unable;
-	uint32_t blind_spots = report->ledger->trace->blind_spots;
+	const struct fw_trace *trace = report->ledger->trace;
+	uint32_t blind_spots = trace->blind_spots;
 
-	if (!blind_spots && !unable->len)
+	if (!blind_spots && !unable->len && !fw_recording_lacks(trace))
 		return;
 	fw_page_heading(page,
 			"What this trace could not show ('could not look' is not 'no problem')");
 	for (unsigned b = 0; b < FW_BLIND_COUNT; b++) {
-		const char *remedy = fw_blind_spot_remedy((enum fw_blind_spot)b);
+		const char *remedy = fw_blind_spot_remedy(trace, (enum fw_blind_spot)b);
 
 		if (blind_spots & 1u << b)
 			put_blind(page, fw_blind_spot_text((enum fw_blind_spot)b),
 				  askers(page, unable, remedy), remedy);
 	}
-	put_unable(page, unable, blind_spots);
+	put_unable(page, unable, trace);
+	fw_text_not_recorded(page, trace);
 }
 
 static bool put_flaw(struct fw_page *page, uint64_t count, const char *text)
@@ -97,6 +102,7 @@ void fw_text_integrity(struct fw_page *page, const struct fw_trace *trace)
 	if (is_flawed && integrity->first_flaw_offset != UINT64_MAX)
 		fw_page_printf(page, "  the first of these is at byte %" PRIu64 "\n",
 			       integrity->first_flaw_offset);
+	fw_text_clock_error(page, trace);
 	if (is_partial)
 		fw_page_item(page, "  partial:", 11,
 			     "records are missing, so sums are lower than they were and idle time "

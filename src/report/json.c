@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "base/json_writer.h"
+#include "report/recording_text.h"
+#include "trace/recording.h"
 
 /* Value or null: negative stands for unknown in these columns. */
 static void put_known(struct fw_json *json, const char *key, int64_t value)
@@ -59,6 +61,27 @@ static void put_refused(struct fw_json *json, const struct fw_trace *trace)
 	fw_json_end_array(json);
 }
 
+/* What only a recording tells; null for other traces. */
+static void put_recording(struct fw_json *json, const struct fw_trace *trace)
+{
+	struct fw_recording_parts parts = fw_recording_parts(trace);
+	const struct fw_trace_facts *facts = &trace->facts;
+
+	if (trace->source != FW_SOURCE_RECORDING) {
+		fw_json_null(json, "recording");
+		return;
+	}
+	fw_json_begin_object(json, "recording");
+	fw_json_int(json, "processes", (int64_t)parts.files[FW_FILE_PROCESS]);
+	put_known(json, "clock_error_ns", parts.clock_error_ns);
+	fw_json_begin_array(json, "not_recorded");
+	for (size_t i = 0; i < facts->len; i++)
+		if (facts->key[i] == FW_REC_INFO_CANNOT || facts->key[i] == FW_REC_INFO_SOURCE_WHY)
+			put_text(json, NULL, trace, facts->text[i]);
+	fw_json_end_array(json);
+	fw_json_end_object(json);
+}
+
 static void put_trace(struct fw_json *json, const struct fw_trace *trace)
 {
 	fw_json_begin_object(json, "trace");
@@ -74,6 +97,7 @@ static void put_trace(struct fw_json *json, const struct fw_trace *trace)
 			fw_json_string(json, NULL, fw_blind_spot_id((enum fw_blind_spot)b));
 	fw_json_end_array(json);
 	put_refused(json, trace);
+	put_recording(json, trace);
 	fw_json_end_object(json);
 }
 

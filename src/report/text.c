@@ -4,12 +4,17 @@
 #include <inttypes.h>
 
 #include "report/amounts.h"
+#include "report/recording_text.h"
 #include "report/sections.h"
 
 static void put_files(struct fw_page *page, const struct fw_trace *trace)
 {
 	size_t refused = 0, used;
 
+	if (trace->source == FW_SOURCE_RECORDING) {
+		fw_text_recording_files(page, trace);
+		return;
+	}
 	if (trace->files.len == 1) {
 		fw_page_printf(page, "%s\n", fw_trace_text(trace, trace->files.path[0]));
 		return;

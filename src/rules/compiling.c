@@ -33,7 +33,8 @@ static bool add_ranges(struct job *job, const struct fw_rows *rows)
 		uint32_t row = rows->rows[i];
 
 		if (ranges->start_ns[row] >= job->end_ns ||
-		    !is_compile(fw_trace_text(job->trace, ranges->name[row])))
+		    (ranges->kind[row] != FW_RANGE_COMPILE &&
+		     !is_compile(fw_trace_text(job->trace, ranges->name[row]))))
 			continue;
 		if (!fw_intervals_add(job->set, ranges->start_ns[row], ranges->end_ns[row]))
 			return false;

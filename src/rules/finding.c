@@ -138,6 +138,6 @@ bool fw_rule_lacks(const struct fw_ledger *ledger, struct fw_findings *findings,
 {
 	if (!(ledger->trace->blind_spots & (1u << spot)))
 		return false;
-	fw_findings_unable(findings, rule, lacks, fw_blind_spot_remedy(spot));
+	fw_findings_unable(findings, rule, lacks, fw_blind_spot_remedy(ledger->trace, spot));
 	return true;
 }

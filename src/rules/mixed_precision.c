@@ -54,8 +54,9 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	 */
 	cost = p.tf32_ns / 2 + p.fp32_ns;
 	if (cost && cc < 0)
-		fw_findings_unable(findings, &fw_rule_mixed_precision, "the GPU's model",
-				   fw_blind_spot_remedy(FW_BLIND_NO_DEVICE_PROPERTIES));
+		fw_findings_unable(
+			findings, &fw_rule_mixed_precision, "the GPU's model",
+			fw_blind_spot_remedy(ledger->trace, FW_BLIND_NO_DEVICE_PROPERTIES));
 	if (cost && cc >= CC_HALF && !ledger->trace->devices.is_amd[device->device]) {
 		f = fw_finding_add(findings, &fw_rule_mixed_precision, d,
 				   "Matrix kernels work on fp32 data");

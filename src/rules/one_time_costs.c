@@ -35,6 +35,11 @@ static void measure(struct job *job)
 								piece->end_ns);
 			continue;
 		}
+		/* A recording marks compilation itself. */
+		if (piece->range != FW_NONE) {
+			job->compile_ns += ns;
+			continue;
+		}
 		job->call_ns += ns;
 		if (piece->call != FW_NONE)
 			fw_places_add(&job->calls, t->calls.name[piece->call], ns);

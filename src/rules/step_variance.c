@@ -186,7 +186,10 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	} else if (steps.len < STEPS_NEEDED) {
 		fw_findings_unable(
 			findings, &fw_rule_step_variance, "at least 5 marked steps",
-			"call profiler.step() once an iteration, and profile more of them");
+			ledger->trace->source == FW_SOURCE_RECORDING
+				? "record more steps, without --no-python"
+				: "call profiler.step() once an iteration, and profile more of "
+				  "them");
 	} else if (!find_median(&steps, &v)) {
 		findings->failed = true;
 	} else {

@@ -54,8 +54,9 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 
 	fw_precision_measure(&p, ledger, device);
 	if (p.fp32_ns && cc < 0)
-		fw_findings_unable(findings, &fw_rule_tensor_cores_unused, "the GPU's model",
-				   fw_blind_spot_remedy(FW_BLIND_NO_DEVICE_PROPERTIES));
+		fw_findings_unable(
+			findings, &fw_rule_tensor_cores_unused, "the GPU's model",
+			fw_blind_spot_remedy(ledger->trace, FW_BLIND_NO_DEVICE_PROPERTIES));
 	if (p.fp32_ns && cc >= CC_TENSOR && !ledger->trace->devices.is_amd[device->device]) {
 		f = fw_finding_add(findings, &fw_rule_tensor_cores_unused, d,
 				   "Matrix kernels run in fp32 without tensor cores");

@@ -394,9 +394,9 @@ bool fw_class_is_idle(enum fw_class c)
 }
 
 static const struct {
-	const char *id, *text, *remedy;
+	const char *id, *text, *remedy, *recording;
 } blind_spots[] = {
-#define FW_BLIND(constant, id, text, remedy) { id, text, remedy },
+#define FW_BLIND(constant, id, text, remedy, recording) { id, text, remedy, recording },
 #include "trace/blind_spots.def"
 #undef FW_BLIND
 };
@@ -411,7 +411,8 @@ const char *fw_blind_spot_text(enum fw_blind_spot b)
 	return blind_spots[b].text;
 }
 
-const char *fw_blind_spot_remedy(enum fw_blind_spot b)
+const char *fw_blind_spot_remedy(const struct fw_trace *trace, enum fw_blind_spot b)
 {
-	return blind_spots[b].remedy;
+	return trace->source == FW_SOURCE_RECORDING ? blind_spots[b].recording
+						    : blind_spots[b].remedy;
 }

@@ -90,7 +90,8 @@ enum fw_file_kind {
 	FW_FILE_PROCESS,
 	FW_FILE_COUNTERS,
 	FW_FILE_HOST,
-	FW_FILE_PYTHON
+	FW_FILE_PYTHON,
+	FW_FILE_KINDS
 };
 
 enum fw_class {
@@ -101,7 +102,7 @@ enum fw_class {
 };
 
 enum fw_blind_spot {
-#define FW_BLIND(constant, id, text, remedy) FW_BLIND_##constant,
+#define FW_BLIND(constant, id, text, remedy, recording) FW_BLIND_##constant,
 #include "trace/blind_spots.def"
 #undef FW_BLIND
 	FW_BLIND_COUNT
@@ -281,6 +282,8 @@ bool fw_class_is_idle(enum fw_class c);
 
 const char *fw_blind_spot_id(enum fw_blind_spot b);
 const char *fw_blind_spot_text(enum fw_blind_spot b);
-const char *fw_blind_spot_remedy(enum fw_blind_spot b);
+
+/* How to capture it the next time, the way this trace was captured. */
+const char *fw_blind_spot_remedy(const struct fw_trace *trace, enum fw_blind_spot b);
 
 #endif

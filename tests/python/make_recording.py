@@ -198,6 +198,23 @@ def small(folder):
     (folder / "meta.json").write_text("{}\n")
 
 
+def hosts(folder):
+    """Two machines, each with its own monotonic clock; the second starts 500 us of Unix time later."""
+    for number, (mono, realtime) in enumerate(((MONO, REALTIME), (77_000_000_000, REALTIME + 500_000))):
+        rec = File("process", 100, mono, realtime, boot=bytes([number + 1]) * 16)
+        rec.info("host", f"node{number}")
+        rec.info("rank", value=number)
+        rec.info("world-size", value=2)
+        rec.device(uuid=bytes([number + 1]) * 16)
+        rec.clock(mono, CUPTI, width=4_000 * (number + 1))
+        rec.call(CUPTI, CUPTI + 5_000, 1)
+        rec.kernel(CUPTI + 10_000, CUPTI + 60_000, 1)
+        rec.call(CUPTI + 70_000, CUPTI + 75_000, 2)
+        rec.kernel(CUPTI + 80_000, CUPTI + 110_000, 2, name="ncclDevKernel_AllReduce")
+        (folder / f"node{number}").mkdir(exist_ok=True)
+        rec.write(folder / f"node{number}" / "process-100-0.fwr")
+
+
 def corpus(folder):
     """One file of each kind with every record; of process.fwr, tests/unit/test_recording.c knows the chunks."""
     rec = File("process", 100)
@@ -239,7 +256,7 @@ def corpus(folder):
     (folder / "meta.json").unlink()
 
 
-SCENARIOS = {"small": small, "corpus": corpus}
+SCENARIOS = {"small": small, "hosts": hosts, "corpus": corpus}
 
 if __name__ == "__main__":
     target = pathlib.Path(sys.argv[2])

@@ -385,7 +385,7 @@ static void json_has_the_names_of_the_contract(void **state)
 		"[\n"
 		"      \"rank0.json\"\n    ],\n    \"integrity\": {\n      \"events\": 0,\n",
 		"      \"first_flaw_offset\": null\n    },\n    \"blind_spots\": [],\n"
-		"    \"refused\": []\n  },\n",
+		"    \"refused\": [],\n    \"recording\": null\n  },\n",
 		"      \"id\": 0,\n      \"rank\": null,\n      \"host\": null,\n"
 		"      \"file\": \"rank0.json\",\n      \"name\": null,\n      \"cc\": null,\n"
 		"      \"sms\": null,\n      \"all\": {\n        \"kernels\": 0,\n",
