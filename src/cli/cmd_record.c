@@ -35,7 +35,7 @@ static void tell(const struct fw_record_result *result, const char *program)
 
 int fw_cmd_record(int argc, char **argv)
 {
-	struct fw_recording_arguments args = { NULL };
+	struct fw_recording_arguments args = { 0 };
 	struct fw_record_options options = { .note = note };
 	struct fw_record_result result;
 	struct fw_error err = { 0 };

@@ -181,8 +181,8 @@ static int settle_report(const struct fw_usage *usage, const struct reporting *a
 
 int fw_cmd_run(int argc, char **argv)
 {
-	struct fw_recording_arguments args = { NULL };
-	struct reporting reporting = { NULL };
+	struct fw_recording_arguments args = { 0 };
+	struct reporting reporting = { 0 };
 	struct fw_record_options options = { .note = note };
 	struct fw_option table[OPTIONS];
 	const struct fw_usage usage = { .command = "run",
