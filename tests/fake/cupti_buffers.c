@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,12 +196,26 @@ static void *run(void *unused)
 	return unused;
 }
 
+/* With the lock. The program's signals are for the program's own threads. */
+static void start_thread(void)
+{
+	sigset_t all, before;
+	pthread_t thread;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (!has_thread && !pthread_create(&thread, NULL, run, NULL)) {
+		has_thread = true;
+		pthread_detach(thread);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
 					   CUpti_BuffersCallbackCompleteFunc completed)
 {
 	CUptiResult error = cupti_error("cuptiActivityRegisterCallbacks");
 	const char *mixed;
-	pthread_t thread;
 
 	if (error || !requested || !completed)
 		return error ? error : CUPTI_ERROR_INVALID_PARAMETER;
@@ -216,10 +231,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 	}
 	request = requested;
 	complete = completed;
-	if (!has_thread && !pthread_create(&thread, NULL, run, NULL)) {
-		has_thread = true;
-		pthread_detach(thread);
-	}
+	start_thread();
 	pthread_mutex_unlock(&lock);
 	return CUPTI_SUCCESS;
 }

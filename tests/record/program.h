@@ -23,7 +23,7 @@ __attribute__((weak)) void run_own_profiler(unsigned long count);
 /* The same, and asks the recorder to give way while it does. */
 __attribute__((weak)) void run_yielding_profiler(unsigned long count);
 
-/* Ways to end: exit, _exit, abort, kill, fork, fork-first, exec, quiet. 2: no such way. */
+/* exit, _exit, abort, kill, forks, forks-first, exec, nothing, signals, descriptors. 2: none of these. */
 int run_ending(const char *name, unsigned long count, char **argv);
 
 #endif

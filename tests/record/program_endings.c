@@ -1,10 +1,13 @@
-/* How programs end, and what they start: exit, _exit, abort, a signal, fork, exec. */
+/* How programs end, what they start, and what else they do with their process: signals, descriptors. */
 #include "program.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,12 +77,61 @@ static int forks_first(unsigned long count)
 	return 0;
 }
 
+static _Atomic int foreign_signals, own_signals;
+
+static void on_alarm(int number)
+{
+	(void)number;
+	if (syscall(SYS_gettid) == getpid())
+		own_signals++;
+	else
+		foreign_signals++;
+}
+
+/* A timer's signals, which must reach the program's own thread. */
+static int signals(unsigned long count)
+{
+	struct itimerval every = { { 0, 1000 }, { 0, 1000 } };
+	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
+
+	sigaction(SIGALRM, &action, NULL);
+	launches(1);
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (int i = 0; i < 10; i++) {
+		launches(count);
+		sleep_ms(20);
+	}
+	every = (struct itimerval){ { 0, 0 }, { 0, 0 } };
+	setitimer(ITIMER_REAL, &every, NULL);
+	printf("signals came: %d, to other threads: %d\n", own_signals > 0, foreign_signals);
+	return 0;
+}
+
+/* Uses up all descriptors for a while. */
+static int descriptors(unsigned long count)
+{
+	int taken = 0;
+
+	launches(count);
+	while (taken < 100000 && open("/dev/null", O_RDONLY) >= 0)
+		taken++;
+	launches(count);
+	sleep_ms(300);
+	launches(count);
+	printf("%s\n", taken < 100000 ? "all descriptors taken" : "no limit");
+	return 0;
+}
+
 int run_ending(const char *name, unsigned long count, char **argv)
 {
 	if (!strcmp(name, "forks"))
 		return forks(count);
 	if (!strcmp(name, "forks-first"))
 		return forks_first(count);
+	if (!strcmp(name, "signals"))
+		return signals(count);
+	if (!strcmp(name, "descriptors"))
+		return descriptors(count);
 	if (!strcmp(name, "nothing")) {
 		printf("no CUDA\n");
 		return 0;

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
 """However a program ends, and whatever it starts, its result is its own and its kernels are in the recording."""
+import resource
+import unittest
+
 import recorded
 from contents import Contents, kernel_of_record, kernel_of_truth
 
@@ -70,6 +73,28 @@ class Endings(Contents):
         run = self.run_program("closes", COUNT, env=env)
         self.assert_unchanged(run, "closes", COUNT, env=env)
         self.assert_recorded(run)
+
+    def test_signals_reach_the_programs_own_threads(self):
+        run = self.run_program("signals", COUNT)
+        self.assert_unchanged(run, "signals", COUNT)
+        self.assertIn("signals came: 1, to other threads: 0", run.stdout)
+
+    def test_a_program_that_takes_every_descriptor(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        run = self.prepare("descriptors", COUNT).run(preexec_fn=limit)
+        self.assertEqual(run.result(), (0, f"launched {COUNT}\n" * 3 + "all descriptors taken\n", ""))
+        self.assert_kernels_of(run.only(), 3 * COUNT)
+
+    @unittest.skipIf(recorded.SLOW > 1, "a sanitizer needs all of the address space")
+    def test_a_program_with_little_memory(self):
+        for mib in 8, 12, 16, 24, 40, 64, 128:
+            def limit(size=mib << 20):
+                resource.setrlimit(resource.RLIMIT_AS, (size, size))
+            with self.subTest(mib=mib):
+                run = self.prepare("launch", COUNT).run(preexec_fn=limit)
+                plain = self.prepare("launch", COUNT, inject="").run(preexec_fn=limit)
+                self.assertEqual(run.result(), plain.result())
 
     def test_a_program_without_cuda(self):
         run = self.run_program("nothing")
