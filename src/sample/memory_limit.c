@@ -1,5 +1,6 @@
 #include "sample/memory_limit.h"
 
+#include "sample/cgroups.h"
 #include "sample/proc_files.h"
 
 #include <limits.h>
@@ -62,55 +63,17 @@ static void tighten(int root, const struct version *version, const char *group,
 		*limit = (struct fw_memory_limit){ true, true, most, left };
 }
 
-/* The path of the process's group: v2 has the line "0::PATH", v1 "N:...memory...:PATH". */
-static const struct version *find_group(char *text, const char **group)
-{
-	const struct version *found = NULL;
-	char *state = NULL;
-
-	for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
-		char *names = strchr(line, ':');
-		char *path = names ? strchr(names + 1, ':') : NULL;
-
-		if (!path)
-			continue;
-		*path++ = '\0';
-		if (!strcmp(names, ":memory")) {
-			*group = path;
-			return &v1;
-		}
-		if (!strcmp(line, "0:")) {
-			*group = path;
-			found = &v2;
-		}
-	}
-	return found;
-}
-
 void fw_memory_limit_read(int root, unsigned pid, struct fw_memory_limit *limit)
 {
-	char path[32], text[FW_PROC_FILE_BYTES], group[PATH_MAX];
-	const struct version *version;
-	const char *found = NULL;
+	char path[32], text[FW_PROC_FILE_BYTES];
+	struct fw_cgroup_path group;
 
 	*limit = (struct fw_memory_limit){ 0 };
 	read_machine(root, limit);
 	snprintf(path, sizeof(path), "proc/%u/cgroup", pid);
-	if (!fw_proc_file(root, path, text))
+	if (!fw_proc_file(root, path, text) || !fw_cgroup_path_parse(text, "memory", &group))
 		return;
-	version = find_group(text, &found);
-	if (!version || strlen(found) >= sizeof(group) || strstr(found, ".."))
-		return;
-	snprintf(group, sizeof(group), "%s", found);
-	for (;;) { /* the group and all above it; inside a container the upper ones are absent */
-		char *end;
-
-		if (!strcmp(group, "/"))
-			group[0] = '\0';
-		tighten(root, version, group, limit);
-		end = strrchr(group, '/');
-		if (!end)
-			return;
-		*end = '\0';
-	}
+	do /* the group and all above it; inside a container the upper ones are absent */
+		tighten(root, group.is_v2 ? &v2 : &v1, group.path, limit);
+	while (fw_cgroup_path_up(&group));
 }

@@ -16,15 +16,31 @@ bool fw_proc_file(int root, const char *path, char text[FW_PROC_FILE_BYTES]);
 /* The number after `key` at the start of a line ("VmRSS:"), whatever blanks are between. */
 bool fw_proc_number(const char *text, const char *key, uint64_t *value);
 
-/* What /proc/PID/stat says. */
+/* The number that p begins with, and what follows it; NULL: no digits, or too many. */
+const char *fw_proc_digits(const char *p, uint64_t *value);
+
+/* What /proc/PID/stat says of a process, or /proc/PID/task/TID/stat of a thread. */
 struct fw_proc_stat {
 	unsigned pid, parent;
-	uint64_t ticks; /* user and system CPU time, in clock ticks */
+	char state;            /* 'R', 'S'... */
+	uint64_t user, kernel; /* CPU time, in clock ticks */
+	uint64_t ticks;        /* both */
 	uint64_t start; /* when it began, in clock ticks: tells two users of a number apart */
-	uint64_t rss_pages;
+	uint64_t rss_pages, major_faults;
+	unsigned threads;
 	char name[32]; /* the kernel keeps 15 bytes */
 };
 
 bool fw_proc_parse_stat(const char *text, struct fw_proc_stat *stat);
+
+/* What /proc/PID/task/TID/schedstat says. */
+struct fw_proc_schedstat {
+	uint64_t run_ns, delay_ns; /* on a CPU; ready, waiting for one */
+};
+
+bool fw_proc_parse_schedstat(const char *text, struct fw_proc_schedstat *stat);
+
+/* The newest process or thread of this PID namespace: the last number of /proc/loadavg. */
+bool fw_proc_parse_last_id(const char *loadavg, unsigned *id);
 
 #endif

@@ -12,6 +12,12 @@ const struct fw_value_kind fw_process_values[FW_PROCESS_VALUE_COUNT] = {
 #undef FW_VALUE
 };
 
+const struct fw_value_kind fw_host_values[FW_HOST_VALUE_COUNT] = {
+#define FW_VALUE(id, name, unit, help) { name, unit, help },
+#include "sample/host_values.def"
+#undef FW_VALUE
+};
+
 struct fw_value fw_value_measured(double number, const char *instrument)
 {
 	return (struct fw_value){ FW_VALUE_MEASURED, number, instrument };

@@ -25,7 +25,8 @@ enum fw_unit {
 	FW_UNIT_MHZ,
 	FW_UNIT_WATTS,
 	FW_UNIT_CELSIUS,
-	FW_UNIT_SECONDS
+	FW_UNIT_SECONDS,
+	FW_UNIT_NANOSECONDS
 };
 
 enum fw_gpu_value {
@@ -42,6 +43,13 @@ enum fw_process_value {
 	FW_PROCESS_VALUE_COUNT
 };
 
+enum fw_host_value {
+#define FW_VALUE(id, name, unit, help) FW_HOST_##id,
+#include "sample/host_values.def"
+#undef FW_VALUE
+	FW_HOST_VALUE_COUNT
+};
+
 struct fw_value_kind {
 	const char *name; /* with its unit, "sm_busy_percent" */
 	enum fw_unit unit;
@@ -50,6 +58,7 @@ struct fw_value_kind {
 
 extern const struct fw_value_kind fw_gpu_values[FW_GPU_VALUE_COUNT];
 extern const struct fw_value_kind fw_process_values[FW_PROCESS_VALUE_COUNT];
+extern const struct fw_value_kind fw_host_values[FW_HOST_VALUE_COUNT];
 
 struct fw_value fw_value_measured(double number, const char *instrument);
 struct fw_value fw_value_sampled(double number, const char *instrument);

@@ -72,6 +72,7 @@ static const struct {
 	[FW_UNIT_WATTS] = { "_watts", "watts", 1 },
 	[FW_UNIT_CELSIUS] = { "_celsius", "celsius", 1 },
 	[FW_UNIT_SECONDS] = { "_seconds", "seconds", 1 },
+	[FW_UNIT_NANOSECONDS] = { "_ns", "seconds", 1e-9 },
 };
 
 /* "sm_busy_percent" of a GPU: "fullwarp_gpu_sm_busy_ratio". */
