@@ -228,6 +228,18 @@ int64_t fw_host_sampler_read(struct fw_host_sampler *s, int64_t now_ns)
 	return due_ns < s->looks.due_ns ? due_ns : s->looks.due_ns;
 }
 
+void fw_host_sampler_skip(struct fw_host_sampler *s, int64_t now_ns)
+{
+	struct fw_tree_process **processes = s->tree.processes.data;
+
+	for (size_t i = 0; i < s->tree.processes.len; i++) {
+		struct fw_tree_thread *threads = processes[i]->threads.data;
+
+		for (size_t j = 0; j < processes[i]->threads.len; j++)
+			fw_switches_skip(&threads[j].switches, now_ns);
+	}
+}
+
 void fw_host_sampler_close(struct fw_host_sampler *s)
 {
 	struct timespec t;

@@ -32,7 +32,7 @@ struct fw_off_cpu {
 struct fw_host_sink {
 	void *context;
 	void (*value)(void *context, const struct fw_host_reading *reading);
-	void (*thread)(void *context, unsigned tid, const char *name);
+	void (*thread)(void *context, unsigned pid, unsigned tid, const char *name);
 	void (*off_cpu)(void *context, const struct fw_off_cpu *off);
 	/* count records of a thread were lost in [start_ns, end_ns). */
 	void (*lost)(void *context, int64_t start_ns, int64_t end_ns, uint64_t count);
@@ -59,6 +59,9 @@ fw_status fw_host_sampler_open(struct fw_host_sampler **sampler,
 
 /* One round of readings at now_ns; returns when the next is due. */
 int64_t fw_host_sampler_read(struct fw_host_sampler *sampler, int64_t now_ns);
+
+/* Passes over what happened until now_ns and was not to be recorded; before the next reading. */
+void fw_host_sampler_skip(struct fw_host_sampler *sampler, int64_t now_ns);
 
 /* Tells until when unchanged values held. Accepts NULL. */
 void fw_host_sampler_close(struct fw_host_sampler *sampler);

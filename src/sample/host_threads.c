@@ -68,7 +68,7 @@ static void read_thread_stat(struct fw_host_sampler *s, const struct fw_teller *
 	fw_tell(teller, thread->told, FW_HOST_SYSTEM, (double)stat.kernel * s->tick_ns);
 	if (strcmp(thread->name, stat.name)) {
 		memcpy(thread->name, stat.name, sizeof(thread->name));
-		s->sink.thread(s->sink.context, thread->tid, thread->name);
+		s->sink.thread(s->sink.context, teller->pid, thread->tid, thread->name);
 	}
 	thread->stat_ns = teller->now_ns;
 	if (is_new)

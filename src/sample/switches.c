@@ -159,6 +159,18 @@ bool fw_switches_drain(struct fw_switches *switches, const struct fw_host_sink *
 	return ring.head != ring.tail;
 }
 
+void fw_switches_skip(struct fw_switches *switches, int64_t now_ns)
+{
+	struct perf_event_mmap_page *page = switches->ring;
+
+	if (switches->fd < 0)
+		return;
+	__atomic_store_n(&page->data_tail, __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE),
+			 __ATOMIC_RELEASE);
+	switches->off_since_ns = switches->drained_ns = now_ns;
+	switches->is_certain = switches->is_runnable = false;
+}
+
 void fw_switches_close(struct fw_switches *switches, const struct fw_host_sink *sink,
 		       int64_t now_ns, bool has_ended)
 {

@@ -30,6 +30,9 @@ int fw_switches_open(struct fw_switches *switches, unsigned pid, unsigned tid, c
 bool fw_switches_drain(struct fw_switches *switches, const struct fw_host_sink *sink,
 		       int64_t now_ns);
 
+/* Passes over what came until now_ns. */
+void fw_switches_skip(struct fw_switches *switches, int64_t now_ns);
+
 /* Tells the rest, unless the thread has ended; closes. Accepts one that is not open. */
 void fw_switches_close(struct fw_switches *switches, const struct fw_host_sink *sink,
 		       int64_t now_ns, bool has_ended);

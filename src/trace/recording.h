@@ -133,7 +133,7 @@ struct fw_rec_device {
 struct fw_rec_thread {
 	struct fw_rec head;
 	uint32_t name; /* string */
-	uint32_t reserved;
+	uint32_t pid;  /* 0: the process that the file is about */
 };
 
 /* extra of the GPU's records: correlation id; 0: none. */

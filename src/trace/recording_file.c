@@ -213,13 +213,20 @@ void fw_rec_take_device_clock(struct fw_rec_reader *r, const struct fw_rec_devic
 
 void fw_rec_take_thread(struct fw_rec_reader *r, const struct fw_rec_thread *record)
 {
-	uint32_t row;
+	uint32_t process = r->process, row;
 
-	if (!fw_rec_has_process(r))
+	/* A number used again: the last process that had it. */
+	if (record->pid)
+		process = fw_rec_process(r, record->pid, INT64_MAX);
+	else if (!fw_rec_has_process(r))
 		return;
-	row = fw_rec_thread(r, r->process, record->head.extra);
-	if (row != FW_NONE)
-		r->trace->threads.name[row] = fw_rec_name(r, record->name);
+	row = process == FW_NONE ? FW_NONE : fw_rec_thread(r, process, record->head.extra);
+	if (row == FW_NONE)
+		return;
+	r->trace->threads.name[row] = fw_rec_name(r, record->name);
+	/* The main thread bears the program's name. */
+	if (record->pid && record->pid == record->head.extra && !r->trace->processes.name[process])
+		r->trace->processes.name[process] = r->trace->threads.name[row];
 }
 
 bool fw_rec_has_process(struct fw_rec_reader *r)

@@ -30,9 +30,10 @@ static void keep_value(void *context, const struct fw_host_reading *reading)
 		kept.readings[kept.count++] = *reading;
 }
 
-static void keep_thread(void *context, unsigned tid, const char *name)
+static void keep_thread(void *context, unsigned pid, unsigned tid, const char *name)
 {
 	(void)context;
+	(void)pid;
 	if (kept.name_count == sizeof(kept.names) / sizeof(kept.names[0]))
 		return;
 	kept.names[kept.name_count].tid = tid;
