@@ -1,28 +1,6 @@
 /* cuda-runtime: every libcudart that is found, against the driver. */
 #include "doctor/libraries.h"
-#include "doctor/python.h"
 #include "doctor/runtime.h"
-
-#include <string.h>
-
-/* A file called libcudart.so.12 in a Python package: the package's folder tells the version. */
-static const char *version_of(struct fw_host *host, const struct fw_library *library)
-{
-	const char *nvidia = strstr(library->folder, "/nvidia/");
-	struct fw_driver_version parts;
-
-	if (nvidia)
-		return fw_package_version(host,
-					  fw_host_text(host, "%.*s",
-						       (int)(nvidia - library->folder),
-						       library->folder),
-					  "nvidia_cuda_runtime");
-	/* Every 11.x has the name libcudart.so.11.0: two parts tell nothing of the minor version. */
-	if (fw_driver_version_parse(library->version, &parts) &&
-	    strchr(library->version, '.') != strrchr(library->version, '.'))
-		return library->version;
-	return NULL;
-}
 
 void fw_check_cuda_runtime(struct fw_host *host, struct fw_doctor_result *result)
 {
@@ -43,7 +21,7 @@ void fw_check_cuda_runtime(struct fw_host *host, struct fw_doctor_result *result
 		if (!fw_host_number(library->version, &major) || major < 9 || major > 99)
 			continue;
 		fw_doctor_judge_cuda(host, &one, what, (unsigned)major,
-				     fw_cuda_of_version(version_of(host, library)));
+				     fw_cuda_of_version(fw_cuda_library_version(host, what)));
 		/* Problems before what is not known, before ok. */
 		if (!has_one || (one.status == FW_DOCTOR_PROBLEM && worst.status != one.status) ||
 		    (one.status == FW_DOCTOR_UNKNOWN && worst.status == FW_DOCTOR_OK))

@@ -67,29 +67,62 @@ int fw_host_open_file(struct fw_host *host, const char *path)
 	return fd;
 }
 
+/* At most so many bytes from a descriptor's place on; file->error stays where that fails. */
+static void read_bytes(struct fw_host *host, int fd, size_t most, struct fw_host_file *file)
+{
+	char *buffer = malloc(most);
+	ssize_t got = 0;
+
+	file->error = ENOMEM;
+	while (buffer && file->len < most) {
+		got = read(fd, buffer + file->len, most - file->len);
+		if (got <= 0)
+			break;
+		file->len += (size_t)got;
+	}
+	if (buffer && got < 0)
+		file->error = errno;
+	else if (buffer)
+		file->text = fw_arena_strndup(&host->arena, buffer, file->len);
+	if (!file->text)
+		file->len = 0;
+	free(buffer);
+}
+
 static struct fw_host_file read_path(struct fw_host *host, const char *path)
 {
 	struct fw_host_file file = { 0 };
 	int fd = fw_host_open_file(host, path);
-	char *buffer = fd < 0 ? NULL : malloc(FW_HOST_FILE_BYTES);
-	ssize_t got = 0;
 
-	file.error = fd < 0 ? errno : ENOMEM;
-	while (buffer && file.len < FW_HOST_FILE_BYTES) {
-		got = read(fd, buffer + file.len, FW_HOST_FILE_BYTES - file.len);
-		if (got <= 0)
-			break;
-		file.len += (size_t)got;
+	file.error = errno;
+	if (fd < 0)
+		return file;
+	read_bytes(host, fd, FW_HOST_FILE_BYTES, &file);
+	close(fd);
+	return file;
+}
+
+struct fw_host_file fw_host_read_end(struct fw_host *host, const char *path, size_t most,
+				     bool *is_cut)
+{
+	struct fw_host_file file = { 0 };
+	int fd = fw_host_open_file(host, path);
+	struct stat st = { 0 };
+	size_t line;
+
+	file.error = errno;
+	*is_cut = false;
+	if (fd < 0)
+		return file;
+	*is_cut = !fstat(fd, &st) && st.st_size > (off_t)most &&
+		  lseek(fd, st.st_size - (off_t)most, SEEK_SET) >= 0;
+	read_bytes(host, fd, most, &file);
+	close(fd);
+	line = *is_cut && file.text ? strcspn(file.text, "\n") : 0;
+	if (line) {
+		file.text += line;
+		file.len -= line;
 	}
-	if (buffer && got < 0)
-		file.error = errno;
-	else if (buffer)
-		file.text = fw_arena_strndup(&host->arena, buffer, file.len);
-	if (!file.text)
-		file.len = 0;
-	free(buffer);
-	if (fd >= 0)
-		close(fd);
 	return file;
 }
 
@@ -157,24 +190,38 @@ bool fw_host_has(struct fw_host *host, const char *path)
 	return !fw_host_stat(host, path, &st);
 }
 
+/* Where a descriptor's file lies; false: not told, or too long. */
+static bool place_of(int fd, char path[4096])
+{
+	char link[64];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, 4095);
+	path[len > 0 ? len : 0] = 0;
+	return len > 0;
+}
+
+const char *fw_host_real_path(struct fw_host *host, const char *path)
+{
+	int fd = open_path(host, path, O_PATH);
+	char target[4096], root[4096];
+	bool is_known = fd >= 0 && place_of(fd, target) && place_of(host->root, root);
+	size_t above = is_known && host->is_other ? strlen(root) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (!is_known || (above && strncmp(target, root, above)))
+		return NULL;
+	return fw_arena_strndup(&host->arena, target + above, strlen(target + above));
+}
+
 const char *fw_host_last_name(struct fw_host *host, const char *path)
 {
-	char link[64], target[4096];
-	int fd = open_path(host, path, O_PATH);
-	ssize_t len;
-	const char *slash;
+	const char *target = fw_host_real_path(host, path), *slash;
 
-	if (fd < 0)
-		return NULL;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, target, sizeof(target) - 1);
-	close(fd);
-	if (len <= 0)
-		return NULL;
-	target[len] = 0;
-	slash = strrchr(target, '/');
-	slash = slash ? slash + 1 : target;
-	return fw_arena_strndup(&host->arena, slash, strlen(slash));
+	slash = target ? strrchr(target, '/') : NULL;
+	return slash ? slash + 1 : target;
 }
 
 static int by_name(const void *a, const void *b)

@@ -44,6 +44,10 @@ struct fw_host_file {
 struct fw_host_file fw_host_read(struct fw_host *host, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The last bytes of a file, at most so many, from the beginning of a line; *is_cut: there was more. */
+struct fw_host_file fw_host_read_end(struct fw_host *host, const char *path, size_t most,
+				     bool *is_cut);
+
 /* The first line of a file, without blanks around it; NULL: not read. */
 const char *fw_host_line(struct fw_host *host, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -57,6 +61,9 @@ bool fw_host_has(struct fw_host *host, const char *path);
 
 /* An open descriptor of a regular file, or -1 with errno. */
 int fw_host_open_file(struct fw_host *host, const char *path);
+
+/* The path that a path leads to through links, as seen from the root; NULL: nothing. */
+const char *fw_host_real_path(struct fw_host *host, const char *path);
 
 /* The last name of the path that a path leads to through links, "libcuda.so.550.54.14"; NULL: nothing. */
 const char *fw_host_last_name(struct fw_host *host, const char *path);

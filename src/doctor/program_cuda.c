@@ -1,4 +1,5 @@
 /* program-cuda: the CUDA that the program of --for brings or loads, against the driver. */
+#include "doctor/loader.h"
 #include "doctor/program.h"
 #include "doctor/runtime.h"
 
@@ -17,21 +18,16 @@ static unsigned newest_toolkit(const struct fw_binary *binary)
 	return (unsigned)newest;
 }
 
-/* The libcudart that the loader would find for a soname's number; NULL: none with a full version. */
-static const char *loaded_version(struct fw_host *host, uint64_t major)
+/* Of the libcudart that the program will load; NULL: not found, or its version is not told. */
+static const char *loaded_version(struct fw_host *host, const char *program)
 {
-	struct fw_folders folders = { .count = 0 };
-	struct fw_libraries found;
-	uint64_t number;
+	const struct fw_loader_object *cudart;
+	struct fw_loader loader;
 
-	fw_folders_of_loader(host, &folders);
-	fw_folders_of_cuda(host, &folders);
-	fw_libraries_find(host, &folders, "libcudart.so", &found);
-	for (unsigned i = 0; i < found.count; i++)
-		if (fw_host_number(found.found[i].version, &number) && number == major &&
-		    strchr(found.found[i].version, '.') != strrchr(found.found[i].version, '.'))
-			return found.found[i].version;
-	return NULL;
+	if (!fw_loader_follow(host, program, &loader, NULL))
+		return NULL;
+	cudart = fw_loader_find(&loader, "libcudart.so");
+	return cudart && cudart->path ? fw_cuda_library_version(host, cudart->path) : NULL;
 }
 
 static void judge_file(struct fw_host *host, struct fw_doctor_result *result,
@@ -52,7 +48,7 @@ static void judge_file(struct fw_host *host, struct fw_doctor_result *result,
 				     fw_host_text(host, "%s loads libcudart.so.%llu", program->path,
 						  (unsigned long long)major),
 				     (unsigned)major,
-				     fw_cuda_of_version(loaded_version(host, major)));
+				     fw_cuda_of_version(loaded_version(host, program->path)));
 	else if (toolkit)
 		fw_doctor_judge_cuda(host, result,
 				     fw_host_text(host, "%s has code of a toolkit", program->path),

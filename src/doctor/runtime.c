@@ -1,5 +1,9 @@
 #include "doctor/runtime.h"
 
+#include "doctor/python.h"
+
+#include <string.h>
+
 unsigned fw_cuda_of_version(const char *version)
 {
 	struct fw_driver_version parts;
@@ -8,6 +12,41 @@ unsigned fw_cuda_of_version(const char *version)
 	    parts.part[0] < 9 || parts.part[0] > 99)
 		return 0;
 	return parts.part[0] * 10 + parts.part[1];
+}
+
+/* Packages of libraries, by the folder below site-packages/nvidia. */
+static const char *package_of(const char *folder)
+{
+	static const struct {
+		const char *folder, *package;
+	} known[] = {
+		{ "cuda_runtime/", "nvidia_cuda_runtime" },
+		{ "cudnn/", "nvidia_cudnn" },
+		{ "nccl/", "nvidia_nccl" },
+		{ "cublas/", "nvidia_cublas" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strncmp(folder, known[i].folder, strlen(known[i].folder)))
+			return known[i].package;
+	return NULL;
+}
+
+const char *fw_cuda_library_version(struct fw_host *host, const char *path)
+{
+	const char *name = fw_host_last_name(host, path), *nvidia = strstr(path, "/nvidia/");
+	const char *package = nvidia ? package_of(nvidia + strlen("/nvidia/")) : NULL;
+	const char *version = name ? strstr(name, ".so.") : NULL;
+	struct fw_driver_version parts;
+
+	if (package)
+		return fw_package_version(
+			host, fw_host_text(host, "%.*s", (int)(nvidia - path), path), package);
+	/* Every 11.x has the name libcudart.so.11.0: two parts tell nothing of the minor version. */
+	if (!version || !fw_driver_version_parse(version + 4, &parts) ||
+	    strchr(version + 4, '.') == strrchr(version + 4, '.'))
+		return NULL;
+	return version + 4;
 }
 
 static void tell_limited(struct fw_doctor_result *result, const char *what, unsigned cuda,

@@ -6,7 +6,10 @@ A case begins with '== NAME: where it was met, or why'. Its lines, each taking e
   file PATH TEXT     a file; further lines that begin with four blanks are its text instead
   link PATH TARGET   a symbolic link          dir PATH      an empty folder
   big PATH SIZE      a file of SIZE zero bytes (sparse)    hex PATH BYTES    a file of these bytes
+  after PATH SIZE TEXT      SIZE zero bytes, then a line of text
   copy PATH SOURCE   a file of this repository
+  elf PATH KEY=VALUE...     a library: needed=A,B rpath= runpath= soname= machine=
+  cache NAME=PATH...        an ld.so.cache for x86-64
   pipe PATH          a named pipe             none PATH     takes a path away again
   env NAME=VALUE     a variable; 'unset NAME' takes it away; 'noenv': the variables are not known
   nvml LINE          a line of the stand-in for NVML's states (tests/fake/nvml.c)
@@ -19,6 +22,7 @@ import json
 import os
 import pathlib
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -41,9 +45,11 @@ def read_line(case, line, known):
     path, _, value = rest.partition(" ")
     if word == "use":
         case.use(known[rest])
-    elif word in ("file", "link", "dir", "big", "hex", "pipe", "copy"):
+    elif word in ("file", "link", "dir", "big", "hex", "pipe", "copy", "elf", "after"):
         case.tree[path] = (word, value)
         return path
+    elif word == "cache":
+        case.tree["/etc/ld.so.cache"] = (word, rest)
     elif word == "none":
         case.tree = {p: v for p, v in case.tree.items() if p != path and not p.startswith(path + "/")}
     elif word == "env":
@@ -79,6 +85,42 @@ def read_cases(path, known):
     return cases
 
 
+def make_elf(text):
+    """Headers, a PT_LOAD over all of it, a PT_DYNAMIC, and the strings it names (System V ABI)."""
+    words = dict(word.split("=", 1) for word in text.split())
+    strings, entries = b"\0", []
+
+    def add(tag, value):
+        nonlocal strings
+        entries.append((tag, len(strings)))
+        strings += value.encode() + b"\0"
+
+    for name in filter(None, words.get("needed", "").split(",")):
+        add(1, name)
+    for tag, key in ((14, "soname"), (15, "rpath"), (29, "runpath")):
+        if key in words:
+            add(tag, words[key])
+    at = 64 + 2 * 56
+    strings_at = at + 16 * (len(entries) + 3)
+    entries += [(5, strings_at), (10, len(strings)), (0, 0)]
+    size = strings_at + len(strings)
+    return (struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, int(words.get("machine", 62)), 1, 0, 64, 0, 0, 64,
+                        56, 2, 64, 0, 0) +
+            struct.pack("<IIQQQQQQ", 1, 4, 0, 0, 0, size, size, 4096) +
+            struct.pack("<IIQQQQQQ", 2, 4, at, at, at, 16 * len(entries), 16 * len(entries), 8) +
+            b"".join(struct.pack("<qQ", *entry) for entry in entries) + strings)
+
+
+def make_cache(text):
+    """glibc's dl-cache.h: a header of 48 bytes, entries of 24, strings."""
+    pairs = [word.split("=", 1) for word in text.split()]
+    strings, entries, start = b"", b"", 48 + 24 * len(pairs)
+    for name, path in pairs:
+        entries += struct.pack("<iIIIQ", 0x0303, start + len(strings), start + len(strings) + len(name) + 1, 0, 0)
+        strings += name.encode() + b"\0" + path.encode() + b"\0"
+    return struct.pack("<20sIIIIIII", b"glibc-ld.so.cache1.1", len(pairs), len(strings), 2, 0, 0, 0, 0) + entries + strings
+
+
 def build(case, root):
     for name, (kind, value) in case.tree.items():
         path = root / name.lstrip("/")
@@ -91,6 +133,14 @@ def build(case, root):
             os.mkfifo(path)
         elif kind == "copy":
             path.write_bytes((SOURCE / value).read_bytes())
+        elif kind in ("elf", "cache"):
+            path.write_bytes(make_elf(value) if kind == "elf" else make_cache(value))
+        elif kind == "after":
+            size, _, text = value.partition(" ")
+            with path.open("wb") as file:
+                file.truncate(int(size))
+                file.seek(0, os.SEEK_END)
+                file.write(b"\n" + text.encode() + b"\n")
         elif kind == "big":
             with path.open("wb") as file:
                 file.truncate(int(value))
