@@ -99,7 +99,8 @@ static bool count_file(struct fw_record_session *session, const char *name)
 
 static bool is_ours_and_hangs(const struct fw_record_session *session, const char *name)
 {
-	return session->counters_hang && !strcmp(name, "counters.fwr");
+	return (session->counters_hang && !strcmp(name, "counters.fwr")) ||
+	       (session->host_hangs && !strncmp(name, "host", 4));
 }
 
 /*

@@ -103,6 +103,9 @@ static void note_missing_parts(struct fw_record_session *session)
 	if (fw_record_environment_has_nvtx())
 		fw_record_note(session, "no NVTX ranges: NVTX_INJECTION64_PATH is set by another "
 					"tool");
+	if (!session->options->no_python && !session->parts.python)
+		fw_record_note(session, "Python programs are not looked into: this build has no "
+					"python/sitecustomize.py");
 }
 
 /* The environment that makes CUDA, NVTX and Python load our parts; NULL when memory is out. */

@@ -7,6 +7,7 @@
 #include "record/counters.h"
 #include "record/environment.h"
 #include "record/folder.h"
+#include "record/host_samples.h"
 #include "record/record.h"
 #include "record/ticker.h"
 
@@ -22,9 +23,11 @@ struct fw_record_session {
 	struct fw_record_counters *counters;  /* NULL: not at work */
 	struct fw_record_ticker *counters_ticker;
 	const char *counters_why; /* why a GPU had a lesser source than the best; NULL: none had */
-	bool counters_hang;       /* their file is still in use */
-	struct fw_vec notes;      /* const char *, in the arena */
-	bool has_stragglers;      /* as last seen */
+	struct fw_record_host *host;
+	struct fw_record_ticker *host_ticker;
+	bool counters_hang, host_hangs; /* their files are still in use */
+	struct fw_vec notes;            /* const char *, in the arena */
+	bool has_stragglers;            /* as last seen */
 };
 
 /* Tells the user now, and meta.json at the end. */

@@ -18,7 +18,9 @@ class Recorder(Contents):
         shutil.rmtree(run.folder)
         run.env["FULLWARP_INJECT"] = recorded.INJECT
         folder = folder.format(run.temporary) if folder else run.folder
-        run.command = [recorded.RECORDER, *(words or ("record",)), "-o", folder, "--", *run.command]
+        # PM sampling would open the toolkit's libcupti, whose libraries leak, on a driver that is none.
+        run.command = [recorded.RECORDER, *(words or ("record",)), "--counters", "nvml", "-o", folder, "--",
+                       *run.command]
         return run
 
     def of_processes(self, folder):
