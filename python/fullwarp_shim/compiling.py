@@ -2,6 +2,7 @@
 backward pass, CUDA graphs (torch._dynamo.callback)."""
 import functools
 import os
+import sys
 import _thread
 
 from .recording import RANGE_COMPILE, now
@@ -28,10 +29,29 @@ def _leave(recording, name):
 
 
 def hook(module, recording):
-    if module.__name__.endswith("callback"):
+    if module.__name__.endswith("eval_frame"):
+        _leave_untraced(module.skip_code)
+    elif module.__name__.endswith("callback"):
         _hook_callbacks(module.CompilationCallbackHandler, recording)
     else:
         _hook_frames(module, recording)
+
+
+def _leave_untraced(skip_code):
+    """Where a graph breaks at a call of ours, our frames are run, not compiled; what they call is compiled as ever."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(__package__ + "."):
+            for thing in list(vars(module).values()):
+                for function in [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]:
+                    if getattr(function, "__module__", None) == name and hasattr(function, "__code__"):
+                        _skip(function.__code__, skip_code)
+
+
+def _skip(code, skip_code):
+    skip_code(code)
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):
+            _skip(constant, skip_code)
 
 
 def _hook_frames(module, recording):

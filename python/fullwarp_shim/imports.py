@@ -7,6 +7,7 @@ WATCHED = {
     "torch.utils.data.dataloader": "loader",
     "torch.optim.optimizer": "optimizer",
     "torch.autograd.profiler": "profiler",
+    "torch._dynamo.eval_frame": "compiling",
     "torch._dynamo.convert_frame": "compiling",
     "torch._dynamo.callback": "compiling",
 }

@@ -1,5 +1,4 @@
-"""Runs programs under the Python shim as the recorder would, and reads what it wrote by a decoder of its own, made from
-src/trace/recording.h."""
+"""Runs programs under the Python shim as the recorder would, and reads what it wrote."""
 import collections
 import glob
 import os
@@ -11,81 +10,38 @@ import subprocess
 import sys
 import tempfile
 import unittest
-import zlib
+
+import read_recording
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 SHIM = str(SOURCE / "python")
 INPUT, STEP, OPTIMIZER, COMPILE, CALL_SITE = 1, 2, 3, 4, 5
-RANK, WORLD_SIZE, CANNOT, TORCH, ENDED = 4, 5, 10, 13, 14
-DROPPED_HOST, PAUSED, SIZE, DISK = 1, 2, 4, 5
 
 Range = collections.namedtuple("Range", "kind start end name tid")
 Loader = collections.namedtuple("Loader", "number time workers prefetch batch pin_memory persistent")
 Loss = collections.namedtuple("Loss", "reason start end count")
 
 
-class File:
-    """A python-<pid>-<n>.fwr, whole chunks only; `torn` says how many bytes at its end are none."""
+class File(read_recording.File):
+    """A python-<pid>-<n>.fwr; `torn` says how many bytes at its end are no whole chunk."""
 
     def __init__(self, path):
-        data = pathlib.Path(path).read_bytes()
-        self.path, self.size = str(path), len(data)
-        magic, version, kind, self.pid, self.start, self.realtime = struct.unpack_from("<8sHHIqq", data)
-        assert (magic, version, kind) == (b"FWREC\r\n\x1a", 1, 4), "header"
-        assert struct.unpack_from("<I", data, 60)[0] == zlib.crc32(data[:60]), "CRC of the header"
-        assert data[48:60] == bytes(12), "reserved"
-        self.ranges, self.loaders, self.losses, self.infos, self.chunks = [], [], [], [], []
-        self.names = {0: ""}
-        at = 64
-        while at + 32 <= len(data):
-            chunk = struct.unpack_from("<IIIIH6sII", data, at)
-            magic, stored, raw, sequence, compression, reserved, reserved2, crc = chunk
-            payload = data[at + 32:at + 32 + stored]
-            if magic != 0x48435746 or len(payload) < stored:
-                break
-            assert crc == zlib.crc32(payload, zlib.crc32(data[at:at + 28])), "CRC of a chunk"
-            assert (compression, raw, reserved, reserved2) == (0, stored, bytes(6), 0)
-            assert sequence == len(self.chunks), "a chunk is missing"
-            assert stored % 8 == 0 and stored <= 256 << 10
-            self.chunks.append(stored)
-            self._records(payload)
-            at += 32 + stored
-        self.torn = len(data) - at
+        super().__init__(path)
+        assert self.kind == "python"
+        self.ranges = [Range(r.range_kind, r.start, r.end, r.name, r.tid) for r in self.of("range")]
+        assert all(r.end >= r.start for r in self.ranges)
+        self.loaders = [Loader(r.loader, r.time, r.workers, r.prefetch, r.batch, r.pin_memory, r.persistent)
+                        for r in self.of("loader")]
+        self.losses = [Loss(r.reason, r.start, r.end, r["count"]) for r in self.of("loss")]
 
-    def _records(self, data):
-        at = 0
-        while at < len(data):
-            kind, size, extra = struct.unpack_from("<HHI", data, at)
-            assert size % 8 == 0 and size >= 8 and at + size <= len(data)
-            body = data[at + 8:at + size]
-            if kind == 1:
-                length, zero = struct.unpack_from("<II", body)
-                assert extra not in self.names and zero == 0
-                self.names[extra] = body[8:8 + length].decode()
-                assert body[8 + length:].strip(b"\0") == b"" and size - 16 - length < 8
-            elif kind == 2:
-                text, zero, value = struct.unpack("<IIq", body)
-                self.infos.append((extra, self.names[text], value))
-            elif kind == 19:
-                start, end, name, domain, tid, zero = struct.unpack("<qqIIII", body)
-                assert end >= start and domain == zero == 0
-                self.ranges.append(Range(extra, start, end, self.names[name], tid))
-            elif kind == 20:
-                self.losses.append(Loss(extra, *struct.unpack("<qqQ", body)))
-            elif kind == 24:
-                self.loaders.append(Loader(extra, *struct.unpack("<qiiiBBxx", body)))
-            else:
-                raise AssertionError(f"record of kind {kind}")
-            at += size
-
-    def of(self, kind):
+    def marks(self, kind):
         return [r for r in self.ranges if r.kind == kind]
 
     def waits(self):
         return [r for r in self.ranges if r.name.endswith(".__next__")]
 
-    def info(self, key):
-        return [(text, value) for k, text, value in self.infos if k == key]
+    def facts(self, key):
+        return [(r.text or "", r.value) for r in self.info(key)]
 
 
 class Run:

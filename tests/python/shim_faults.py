@@ -52,19 +52,19 @@ loop(1.2); show()
 """
         file = self.check(text).file
         self.assertEqual(file.torn, 0)
-        self.assertEqual([loss.reason for loss in file.losses], [shim.DISK])
+        self.assertEqual([loss.reason for loss in file.losses], ["disk"])
         loss = file.losses[0]
         self.assertGreater(loss.count, 100)
         self.assertGreaterEqual(loss.end - loss.start, 1_000_000_000)
         # Nothing is marked in the time that is stated as lost, beyond what was pending when it began.
         inside = [r for r in file.ranges if loss.start <= r.start and r.end <= loss.end - 100_000_000]
         self.assertEqual(inside, [])
-        self.assertEqual(len(file.info(shim.ENDED)), 1)
+        self.assertEqual(len(file.facts("ended")), 1)
 
     def test_largest_size(self):
         file = self.check("loop(1.0); show()", options="graphs=launch;max_bytes=20000").file
         self.assertLessEqual(file.size, 20_000 + 128)
-        self.assertEqual([loss.reason for loss in file.losses], [shim.SIZE])
+        self.assertEqual([loss.reason for loss in file.losses], ["size"])
 
     def test_program_closes_all_files(self):
         file = self.check("""
@@ -76,12 +76,12 @@ for i in range(3, 1023):
 loop(0.3); show()
 """).file
         self.assertEqual(os.path.getsize(os.path.join(self.scratch, "mine")), 0)
-        self.assertEqual(len(file.info(shim.ENDED)), 1)
+        self.assertEqual(len(file.facts("ended")), 1)
         self.assertEqual(file.losses, [])
 
     def test_low_limit_of_files(self):
         file = self.check("import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\nloop(0.2); show()").file
-        self.assertEqual(len(file.info(shim.ENDED)), 1)
+        self.assertEqual(len(file.facts("ended")), 1)
 
     def test_kill_loses_at_most_100_ms(self):
         name = self.write("loop.py", LOOP + "print('on', flush=True)\nloop(30, 0.001)\n")
@@ -95,7 +95,7 @@ loop(0.3); show()
             self.assertEqual(process.returncode, -number)
             file = shim.File(next(pathlib.Path(self.folder).glob(f"python-{process.pid}-0.fwr")))
             self.assertLess(killed - max(r.end for r in file.ranges), 150_000_000)  # 50 ms for a slow machine
-            self.assertEqual((file.torn, file.info(shim.ENDED)), (0, []))
+            self.assertEqual((file.torn, file.facts("ended")), (0, []))
 
     def test_os_exit_loses_at_most_100_ms(self):
         file = self.check("loop(0.5, 0.001); show(); sys.stdout.flush(); os._exit(4)", status=4).file
@@ -116,15 +116,15 @@ loop(0.3); show()
         file = next(shim.File(p) for p in pathlib.Path(self.folder).glob("python-*.fwr"))
         self.assertEqual(process.returncode, 0)
         slack = 250_000_000  # it looks every 100 ms
-        for mark in file.of(shim.INPUT):
+        for mark in file.marks(shim.INPUT):
             self.assertTrue(mark.end < times[0] - 300_000_000 or times[0] < mark.end < times[1] + slack, mark)
         recorded = [r for r in file.ranges if times[0] < r.end < times[1]]
         self.assertGreater(len(recorded), 20)
-        self.assertEqual([loss.reason for loss in file.losses], [shim.PAUSED, shim.PAUSED])
+        self.assertEqual([loss.reason for loss in file.losses], ["paused", "paused"])
         self.assertTrue(all(loss.count > 20 for loss in file.losses))
         self.assertLess(abs(file.losses[0].end - times[0]), slack)
         self.assertLess(abs(file.losses[1].start - times[1]), slack)
-        self.assertEqual(len(file.info(shim.ENDED)), 1)
+        self.assertEqual(len(file.facts("ended")), 1)
 
     def test_damaged_control_file_and_options(self):
         for data in (b"", b"x" * 7, b"x" * 4096, bytes(4096)):
@@ -151,7 +151,7 @@ if what == 'hook': sys.modules['fullwarp_shim.loader'] = sys.modules['fullwarp_s
 """)
         for what in ("encode", "steps", "flush", "id", "begin", "open", "hook"):
             run = self.check("loop(0.2); show()", path=[os.path.dirname(broken)], BREAK=what)
-        self.assertEqual(sum("could not be watched" in text for f in run.files for text, _ in f.info(shim.CANNOT)), 2)
+        self.assertEqual(sum("could not be watched" in text for f in run.files for text, _ in f.facts("cannot")), 2)
 
     def test_program_limits_its_recursion(self):
         self.check("""

@@ -52,17 +52,17 @@ class Marks(shim.ShimCase):
             self.assertLess(wait.end - wait.start, 40_000_000)
         for before, after in zip(waits, waits[1:]):
             self.assertLessEqual(before.end, after.start)
-        self.assertEqual(len(file.of(shim.OPTIMIZER)), 6)
-        self.assertEqual({r.name for r in file.of(shim.OPTIMIZER)}, {"Optimizer.step#Adam.step"})
+        self.assertEqual(len(file.marks(shim.OPTIMIZER)), 6)
+        self.assertEqual({r.name for r in file.marks(shim.OPTIMIZER)}, {"Optimizer.step#Adam.step"})
         self.assertEqual([(l.number, l.workers, l.prefetch, l.batch, l.pin_memory, l.persistent) for l in file.loaders],
                          [(0, 0, -1, 4, 0, 0), (1, 0, -1, 4, 0, 0)])
-        self.assertEqual(len(file.info(shim.TORCH)), 1)
-        self.assertEqual(file.infos[-1][0], shim.ENDED)
-        self.assertEqual((file.losses, file.info(shim.CANNOT), file.torn), ([], [], 0))
+        self.assertEqual(len(file.facts("torch")), 1)
+        self.assertEqual(file.records[-1].get("key"), "ended")
+        self.assertEqual((file.losses, file.facts("cannot"), file.torn), ([], [], 0))
 
     def test_steps_go_from_optimizer_to_optimizer(self):
         file = self.program(TRAIN, "{}").file
-        steps, ends = file.of(shim.STEP), [r.end for r in file.of(shim.OPTIMIZER)]
+        steps, ends = file.marks(shim.STEP), [r.end for r in file.marks(shim.OPTIMIZER)]
         self.assertEqual([s.name for s in steps], [f"step {i}" for i in range(6)])
         self.assertEqual([s.end for s in steps], ends)
         starts = [r.start for r in file.ranges if r.name == "DataLoader.__iter__"]
@@ -78,7 +78,7 @@ class Marks(shim.ShimCase):
                                    f"multiprocessing_context={context!r})")
                 file = run.file  # the workers leave none
                 self.assertEqual(len(file.waits()), 8)
-                self.assertEqual(len(file.of(shim.OPTIMIZER)), 6)
+                self.assertEqual(len(file.marks(shim.OPTIMIZER)), 6)
                 self.assertEqual({w.name for w in file.waits()},
                                  {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"})
                 self.assertEqual([l[2:] for l in file.loaders], [(2, 3, 4, 0, 1), (2, 3, 4, 0, 1)])
@@ -106,7 +106,7 @@ class Marks(shim.ShimCase):
 with torch.no_grad():
     for x, y in loader(12): time.sleep(0.020)
 """).file
-        steps, waits = file.of(shim.STEP), file.waits()
+        steps, waits = file.marks(shim.STEP), file.waits()
         self.assertEqual([s.end for s in steps], [w.start for w in waits[1:]])
         for step in steps:
             self.assertGreaterEqual(step.end - step.start, 60_000_000)  # 4 x 10 ms of loading, 20 ms of work
@@ -120,8 +120,8 @@ for i, batch in enumerate(loader(16)):
         for batch in loader(16): pass
     optimizer.step()
 """).file
-        optimizer = [r.end for r in file.of(shim.OPTIMIZER)]
-        steps = file.of(shim.STEP)
+        optimizer = [r.end for r in file.marks(shim.OPTIMIZER)]
+        steps = file.marks(shim.STEP)
         waits = file.waits()[3:8]  # of the loader inside
         # Training cuts twice; the loader inside takes over with its second batch and gives 3 whole steps; the loader
         # outside leads again with its fourth batch.
@@ -137,8 +137,8 @@ for a, b in zip(loader(12), loader(12)):
     second.step(); first.step()
 """).file
         self.assertEqual(len(file.waits()), 7)  # zip stops when its first has no more
-        self.assertEqual(len(file.of(shim.OPTIMIZER)), 6)
-        self.assertEqual(len(file.of(shim.STEP)), 3)  # cut by the optimizer that stepped first
+        self.assertEqual(len(file.marks(shim.OPTIMIZER)), 6)
+        self.assertEqual(len(file.marks(shim.STEP)), 3)  # cut by the optimizer that stepped first
 
     def test_a_loader_inside_a_data_set_is_waited_for_once(self):
         file = self.program(SLOW + """
@@ -164,7 +164,7 @@ print(p.item())
 import copy, pickle
 pickle.dumps(copy.deepcopy(torch.optim.SGD([p], 0.25)))
 """).file
-        self.assertEqual([r.name for r in file.of(shim.OPTIMIZER)],
+        self.assertEqual([r.name for r in file.marks(shim.OPTIMIZER)],
                          ["Optimizer.step#SGD.step"] * 5 + ["Optimizer.step#Mine.step"] * 5)
 
     def test_children_have_files_of_their_own(self):
@@ -187,10 +187,10 @@ if __name__ == '__main__':
         self.assertEqual([n for n in sorted(len(f.waits()) for f in run.files) if n <= 2], [0, 2, 2, 2])
         self.assertEqual(len({f.pid for f in run.files}), 5)
         for file in run.files:
-            self.assertEqual((file.info(shim.RANK), file.info(shim.WORLD_SIZE)), ([("", 3)], [("", 8)]))
-            self.assertEqual(len(file.info(shim.TORCH)), 1)
+            self.assertEqual((file.facts("rank"), file.facts("world_size")), ([("", 3)], [("", 8)]))
+            self.assertEqual(len(file.facts("torch")), 1)
             # os._exit takes the last 100 ms and the orderly end away: 2 of 9 waits at most.
-            self.assertEqual(len(file.info(shim.ENDED)), 0 if len(file.waits()) > 2 else 1)
+            self.assertEqual(len(file.facts("ended")), 0 if len(file.waits()) > 2 else 1)
 
     def test_exec_starts_a_second_file(self):
         run = self.program(SLOW + """
