@@ -56,5 +56,7 @@ def _step(original, recording, inside, cuts):
             except Exception:
                 pass
 
+    # As it was: torch._dynamo 2.0 takes PyTorch's own wrapper off by this.
+    step.__wrapped__ = getattr(original, "__wrapped__", original)
     step.fullwarp = True
     return step

@@ -28,8 +28,8 @@ def hook(torch, recording):
         if value is not None:
             recording.info(key, value=value)
     # torch.compile traces through our wrappers: under it they must be the functions that they wrap.
-    compiler = getattr(torch, "compiler", None)
-    recording.is_compiling = getattr(compiler, "is_compiling", None) or _never
+    places = (getattr(torch, "compiler", None), getattr(torch, "_utils", None))  # from 2.1 on; in 2.0
+    recording.is_compiling = next((p.is_compiling for p in places if hasattr(p, "is_compiling")), _never)
     if recording.options.get("python_calls") == "1":
         from . import call_sites
         call_sites.hook(torch, recording)

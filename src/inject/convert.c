@@ -451,11 +451,18 @@ static bool is_new_thread(struct fw_convert *c, uint32_t tid)
 	return true;
 }
 
+static void write_thread(struct fw_convert *convert, uint32_t tid, const char *name)
+{
+	uint32_t id = fw_names_id(convert->names, convert->sink, name);
+	struct fw_rec_thread *to = fw_sink_add(convert->sink, FW_REC_THREAD, sizeof(*to), tid);
+
+	if (to)
+		to->name = id;
+}
+
 void fw_convert_thread(struct fw_convert *convert, uint32_t tid)
 {
 	char path[64], name[32] = { 0 };
-	struct fw_rec_thread *to;
-	uint32_t id;
 	ssize_t got;
 	int fd;
 
@@ -470,8 +477,11 @@ void fw_convert_thread(struct fw_convert *convert, uint32_t tid)
 	if (got <= 0)
 		return;
 	name[strcspn(name, "\n")] = 0;
-	id = fw_names_id(convert->names, convert->sink, name);
-	to = fw_sink_add(convert->sink, FW_REC_THREAD, sizeof(*to), tid);
-	if (to)
-		to->name = id;
+	write_thread(convert, tid, name);
+}
+
+void fw_convert_named_thread(struct fw_convert *convert, uint32_t tid, const char *name)
+{
+	is_new_thread(convert, tid); /* so that no other name follows */
+	write_thread(convert, tid, name);
 }

@@ -40,4 +40,7 @@ void fw_convert_record(struct fw_convert *convert, const void *record, size_t by
 /* A thread record for tid, once. */
 void fw_convert_thread(struct fw_convert *convert, uint32_t tid);
 
+/* A thread record with the name that the program gave it. */
+void fw_convert_named_thread(struct fw_convert *convert, uint32_t tid, const char *name);
+
 #endif

@@ -165,6 +165,12 @@ bool fw_ring_put(const struct fw_ring_range *range, const char *name, size_t byt
 	return taken;
 }
 
+void fw_ring_drop(void)
+{
+	if (fw_rings_enabled())
+		atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
+}
+
 static size_t drain(struct ring *ring, uint32_t tid, fw_ring_visit *visit, void *context)
 {
 	uint32_t head = atomic_load_explicit(&ring->head, memory_order_acquire);

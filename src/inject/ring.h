@@ -36,6 +36,12 @@ void fw_rings_forget(void);
  */
 bool fw_ring_put(const struct fw_ring_range *range, const char *name, size_t bytes);
 
+/* A kind of its own: the name is that of the thread start_mono. */
+#define FW_RING_THREAD_NAME UINT32_MAX
+
+/* Any thread: counts a range as dropped that had no room before it came here. */
+void fw_ring_drop(void);
+
 /*
  * FW_RING_SCRATCH_BYTES of the calling thread's own, aligned to 8, zeros at first: for the stack of
  * ranges that are open. NULL: no ring is left or the rings are not open.

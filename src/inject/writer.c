@@ -100,10 +100,15 @@ static void write_range(void *context, uint32_t tid, const struct fw_ring_range 
 			const char *name)
 {
 	struct fw_writer *w = context;
-	uint32_t id = fw_names_id(&w->names, &w->sink, name);
-	uint32_t domain = fw_names_id_at(&w->names, &w->sink, range->domain);
 	struct fw_rec_range *to;
+	uint32_t id, domain;
 
+	if (range->kind == FW_RING_THREAD_NAME) {
+		fw_convert_named_thread(&w->convert, (uint32_t)range->start_mono, name);
+		return;
+	}
+	id = fw_names_id(&w->names, &w->sink, name);
+	domain = fw_names_id_at(&w->names, &w->sink, range->domain);
 	fw_convert_thread(&w->convert, tid);
 	to = fw_sink_add(&w->sink, FW_REC_RANGE, sizeof(*to), range->kind);
 	if (!to)
