@@ -215,6 +215,33 @@ def hosts(folder):
         rec.write(folder / f"node{number}" / "process-100-0.fwr")
 
 
+def restarts(folder):
+    """Process 100 starts another program (exec) after 5 ms: two files each of CUDA and of Python, one number.
+
+    In each program the GPU waits 100 us: 40 for the loader, 20 with the thread off its CPU, 30 for
+    something else, 10 for the launch.
+    """
+    samples = File("host", 99, MONO - 1_000_000)
+    for number in range(2):
+        at = number * 5_000_000
+        shim = File("python", 100, MONO + at)
+        at += 1_000_000  # CUDA starts 1 ms after the interpreter
+        shim.range(MONO + at + 110_000, MONO + at + 150_000, "input", "DataLoader wait")
+        shim.write(folder / f"python-100-{number}.fwr")
+        rec = File("process", 100, MONO + at)
+        rec.device()
+        rec.clock(MONO, CUPTI)
+        rec.call(CUPTI + at, CUPTI + at + 5_000, 1)
+        rec.kernel(CUPTI + at + 10_000, CUPTI + at + 100_000, 1)
+        rec.call(CUPTI + at + 190_000, CUPTI + at + 195_000, 2)
+        rec.kernel(CUPTI + at + 200_000, CUPTI + at + 300_000, 2)
+        rec.write(folder / f"process-100-{number}.fwr")
+        samples.switch(MONO + at + 160_000, MONO + at + 180_000, 100, 100)
+        samples.host(MONO + at, "rss_bytes", 1e9, pid=100)
+    samples.host(MONO, "rss_bytes", 1e8, pid=101)
+    samples.write(folder / "host.fwr")
+
+
 def corpus(folder):
     """One file of each kind with every record; of process.fwr, tests/unit/test_recording.c knows the chunks."""
     rec = File("process", 100)
@@ -256,7 +283,7 @@ def corpus(folder):
     (folder / "meta.json").unlink()
 
 
-SCENARIOS = {"small": small, "hosts": hosts, "corpus": corpus}
+SCENARIOS = {"small": small, "hosts": hosts, "restarts": restarts, "corpus": corpus}
 
 if __name__ == "__main__":
     target = pathlib.Path(sys.argv[2])
