@@ -21,12 +21,13 @@ struct arguments {
 };
 
 static const char about[] =
-	"Why was the GPU not full? Reads PyTorch profiler traces (JSON, also "
-	".gz and .zst; - is standard\n"
-	"input; a folder or a quoted pattern stands for the traces in it), gives "
-	"every nanosecond an\n"
-	"owner, and ranks the causes by cost. Several traces are the ranks of "
-	"one job.\n";
+	"Why was the GPU not full? Reads recordings (a folder, or its .fwr files) and PyTorch "
+	"profiler\n"
+	"traces (JSON, also .gz and .zst; - is standard input; a folder or a quoted pattern "
+	"stands for\n"
+	"the traces in it), gives every nanosecond an owner, and ranks the causes by cost. "
+	"Several\n"
+	"traces are the ranks of one job.\n";
 
 static int report_failure(const struct fw_error *err)
 {

@@ -59,7 +59,7 @@ static void put(struct sweep *s, struct fw_idle piece)
 	s->d->ns[piece.class_id] += piece.end_ns - piece.start_ns;
 	if (last && last->end_ns == piece.start_ns && last->class_id == piece.class_id &&
 	    last->next_op == piece.next_op && last->call == piece.call &&
-	    last->range == piece.range) {
+	    last->range == piece.range && last->off_cpu == piece.off_cpu) {
 		last->end_ns = piece.end_ns;
 		return;
 	}
@@ -88,7 +88,7 @@ static void own(struct sweep *s, struct fw_idle piece)
 		before.end_ns = from;
 		put(s, before);
 		put(s, (struct fw_idle){ from, to, FW_CLASS_UNKNOWN, piece.next_op, FW_NONE,
-					 FW_NONE });
+					 FW_NONE, FW_NONE });
 		piece.start_ns = to;
 	}
 	put(s, piece);
@@ -97,7 +97,7 @@ static void own(struct sweep *s, struct fw_idle piece)
 static void own_without_call(struct sweep *s, int64_t start, int64_t end, enum fw_class class_id,
 			     uint32_t next)
 {
-	own(s, (struct fw_idle){ start, end, class_id, next, FW_NONE, FW_NONE });
+	own(s, (struct fw_idle){ start, end, class_id, next, FW_NONE, FW_NONE, FW_NONE });
 }
 
 static size_t first_ending_after(const struct fw_timeline *line, int64_t t)
@@ -118,11 +118,15 @@ static size_t first_ending_after(const struct fw_timeline *line, int64_t t)
 static void own_span(struct sweep *s, const struct gap *g, const struct fw_span *span,
 		     int64_t start, int64_t end)
 {
-	bool is_call = !span->is_range && span->class_id != FW_CLASS_HOST_NOT_RUNNING;
+	struct fw_idle piece = { start, end, span->class_id, g->next, FW_NONE, FW_NONE, FW_NONE };
 
-	own(s,
-	    (struct fw_idle){ start, end, span->class_id, g->next, is_call ? span->item : FW_NONE,
-			      span->is_range ? span->item : FW_NONE });
+	if (span->class_id == FW_CLASS_HOST_NOT_RUNNING)
+		piece.off_cpu = span->item;
+	else if (span->is_range)
+		piece.range = span->item;
+	else
+		piece.call = span->item;
+	own(s, piece);
 }
 
 /* Host time [start, end): what this level does not explain is asked of the next (at most 4 deep). */
@@ -230,14 +234,14 @@ static void cut_gap(struct sweep *s, struct gap *g)
 	}
 	if (from < to)
 		own(s, (struct fw_idle){ from, to, class_in_call(s, g, call), g->next, call,
-					 FW_NONE });
+					 FW_NONE, FW_NONE });
 	if (to < g->end_ns)
 		own(s, (struct fw_idle){ to, g->end_ns,
 					 c->start_ns[call] >= g->start_ns &&
 							 g->end_ns - end <= START_DELAY_NS
 						 ? FW_CLASS_LAUNCH_LATENCY
 						 : FW_CLASS_DEVICE_WAIT,
-					 g->next, call, FW_NONE });
+					 g->next, call, FW_NONE, FW_NONE });
 }
 
 static void find_next_kernel(struct sweep *s)

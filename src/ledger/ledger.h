@@ -53,6 +53,7 @@ struct fw_idle {
 	uint32_t next_op; /* X: the operation that ends the gap; FW_NONE at the window's end */
 	uint32_t call;    /* the call that owns the piece; FW_NONE: not a call */
 	uint32_t range;   /* the operator, Python function or loader wait; FW_NONE */
+	uint32_t off_cpu; /* the row of switches, of host-not-running; FW_NONE */
 };
 
 /* Compute nanoseconds by how full the GPU can have been: a model, never a measurement. */

@@ -34,11 +34,16 @@ static void put_cost(struct fw_page *page, const struct fw_finding *finding)
 	fw_page_item(page, "   cost", INDENT, text);
 }
 
-/* Other names than those of kernels, such as of Python functions, would lose a part that tells. */
+/*
+ * Other names than those of kernels, such as of Python functions or "train.py:12 .item()", would lose a
+ * part that tells.
+ */
 static bool is_kernel(const char *name)
 {
 	size_t len = strlen(name);
 
+	if (strstr(name, ".py:"))
+		return false;
 	return strchr(name, '<') || !strncmp(name, "_Z", 2) || (len && name[len - 1] == ')');
 }
 

@@ -62,7 +62,7 @@ static bool waits_for_copies(const struct fw_ledger *ledger, const struct fw_cal
 static bool is_read_back(const char *operator_name)
 {
 	return !strcmp(operator_name, "aten::_local_scalar_dense") ||
-	       !strcmp(operator_name, "aten::item");
+	       !strcmp(operator_name, "aten::item") || strstr(operator_name, ".item()");
 }
 
 static void add_evidence(const struct fw_ledger *ledger, struct fw_findings *findings,

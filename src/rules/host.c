@@ -94,12 +94,12 @@ static bool sort_calls(struct fw_host *host, struct row *rows)
 static bool is_mark(enum fw_range_kind kind)
 {
 	return kind == FW_RANGE_INPUT || kind == FW_RANGE_STEP || kind == FW_RANGE_OTHER ||
-	       kind == FW_RANGE_COMPILE || kind == FW_RANGE_CALL_SITE;
+	       kind == FW_RANGE_COMPILE;
 }
 
 static bool is_operator(enum fw_range_kind kind)
 {
-	return kind == FW_RANGE_OPERATOR;
+	return kind == FW_RANGE_OPERATOR || kind == FW_RANGE_CALL_SITE;
 }
 
 static bool is_overhead(enum fw_range_kind kind)

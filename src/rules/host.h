@@ -46,7 +46,10 @@ bool fw_host_is_repeat(const struct fw_host *host, uint32_t call);
 /* True if the call and the device's window overlap. */
 bool fw_host_in_window(const struct fw_host *host, size_t device, uint32_t call);
 
-/* The innermost and the outermost operator of the thread around time t; FW_NONE: none. */
+/*
+ * The innermost and the outermost operator of the thread around time t; FW_NONE: none. Recordings have
+ * no operators: there the source line of a call that waits stands in, where it is recorded.
+ */
 uint32_t fw_host_operator(const struct fw_host *host, uint32_t thread, int64_t t);
 uint32_t fw_host_outer_operator(const struct fw_host *host, uint32_t thread, int64_t t);
 

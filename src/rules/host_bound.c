@@ -108,8 +108,9 @@ static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_
 	int64_t window_ns = device->window.end_ns - device->window.start_ns;
 	struct fw_places ops = FW_PLACES, python = FW_PLACES;
 
-	fw_finding_evidence(findings, f, NULL, "idle while the host ran operators", "%s",
-			    fw_ns_text(findings, h->op_ns));
+	if (!(ledger->trace->blind_spots & 1u << FW_BLIND_NO_OPERATORS))
+		fw_finding_evidence(findings, f, NULL, "idle while the host ran operators", "%s",
+				    fw_ns_text(findings, h->op_ns));
 	fw_places_of_class(&ops, ledger, device, FW_CLASS_HOST_OP);
 	fw_places_report(&ops, ledger, findings, f, "idle inside the operator");
 	if (h->python_ns)

@@ -16,6 +16,9 @@
 /* Workers are proposed up to this many; beyond it the trace says only that the loader is far too slow. */
 #define WORKERS_LIMIT 64
 
+/* Loaders that a finding describes; training and validation have one each. */
+#define LOADERS_SHOWN 3
+
 extern const struct fw_rule fw_rule_input_bound;
 
 struct waits {
@@ -200,6 +203,51 @@ static void advise_more_workers(struct fw_findings *findings, struct fw_finding 
 				"only cheaper loading does" });
 }
 
+static bool uses_device(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
+			uint32_t process)
+{
+	const uint32_t *of_op = ledger->trace->ops.process;
+
+	for (size_t i = 0; i < device->op_count; i++)
+		if (of_op[device->ops[i]] == process)
+			return true;
+	return false;
+}
+
+static const char *number_or_unset(struct fw_findings *findings, int32_t n)
+{
+	return n < 0 ? "unset" : fw_finding_text(findings, "%" PRId32, n);
+}
+
+/* How the device's loaders were made, as a recording tells it; several may be alike. */
+static void add_loaders(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
+			struct fw_findings *findings, struct fw_finding *f)
+{
+	const struct fw_trace_loaders *l = &ledger->trace->loaders;
+	const char *last = "";
+	int shown = 0;
+
+	for (size_t i = 0; i < l->len && shown < LOADERS_SHOWN; i++) {
+		const char *text;
+
+		if (!uses_device(ledger, device, l->process[i]))
+			continue;
+		text = fw_finding_text(
+			findings,
+			"num_workers=%s, prefetch_factor=%s, batch_size=%s, pin_memory=%s, "
+			"persistent_workers=%s",
+			number_or_unset(findings, l->workers[i]),
+			number_or_unset(findings, l->prefetch[i]),
+			number_or_unset(findings, l->batch[i]), l->pin_memory[i] ? "True" : "False",
+			l->persistent[i] ? "True" : "False");
+		if (!strcmp(text, last))
+			continue;
+		fw_finding_evidence(findings, f, NULL, "a loader of this process", "%s", text);
+		last = text;
+		shown++;
+	}
+}
+
 static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
 			 struct fw_findings *findings, struct fw_finding *f,
 			 const struct waits *waits)
@@ -221,6 +269,7 @@ static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_
 	if (waits->is_single)
 		fw_finding_evidence(findings, f, waits->name, "where loading runs",
 				    "in the process that waits (num_workers=0)");
+	add_loaders(ledger, device, findings, f);
 }
 
 static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *findings)

@@ -185,6 +185,7 @@ def small(folder):
     shim.loader(host(1))
     shim.range(host(130), host(170), "input", "DataLoader wait")
     shim.range(host(290), host(340), "compile", "torch.compile")
+    shim.range(host(704), host(714), "call-site", "train.py:12 .item()")
     shim.write(folder / "python-100-0.fwr")
     samples = File("host", 99, MONO - 9_000_000)
     samples.switch(host(405), host(425), 100, 100, runnable=1)

@@ -106,6 +106,12 @@ static void tells_when_the_thread_was_off_its_cpu(void **state)
 	made_call(t, (struct made_call){ 140, 145, 9, "cudaMalloc" });
 	off_cpu(t, "main", 120, 150);
 	l = made_ledger(t);
+	for (size_t i = 0; i < l->devices[0].idle_count; i++) {
+		const struct fw_idle *piece = &l->devices[0].idle[i];
+
+		assert_int_equal(piece->off_cpu,
+				 piece->class_id == FW_CLASS_HOST_NOT_RUNNING ? 0 : FW_NONE);
+	}
 	assert_int_equal(owned(l, FW_CLASS_HOST_NOT_RUNNING), 25);
 	assert_int_equal(owned(l, FW_CLASS_ALLOC), 5);
 	assert_int_equal(owned(l, FW_CLASS_HOST_OP), 30);
