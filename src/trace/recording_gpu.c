@@ -52,6 +52,9 @@ static uint32_t shape_of(struct fw_rec_reader *r, const struct fw_rec_kernel *k)
 	for (int i = 0; i < 3; i++) {
 		shape.grid[i] = extent(k->grid[i]);
 		shape.block[i] = extent(k->block[i]);
+		/* A kernel that was not selected (--kernels) has no shape either. */
+		if (!shape.grid[i] || !shape.block[i])
+			return FW_NONE;
 	}
 	if (shape.smem_static >= 0 && shape.smem_dynamic >= 0)
 		shape.smem_total = shape.smem_static + shape.smem_dynamic;
@@ -223,9 +226,9 @@ void fw_rec_take_event(struct fw_rec_reader *r, const struct fw_rec_event *e)
 
 	if (!fw_rec_has_process(r))
 		return;
-	stream = fw_rec_stream(r, e->device, e->stream);
+	stream = e->device == UINT32_MAX ? FW_NONE : fw_rec_stream(r, e->device, e->stream);
 	row = fw_trace_add_events(r->trace);
-	if (stream == FW_NONE || !fw_rec_is_row(r, row))
+	if (!fw_rec_is_row(r, row))
 		return;
 	/* The device's own time of it is on another clock than everything else here. */
 	events->time_ns[row] = INT64_MIN;
@@ -303,7 +306,7 @@ void fw_rec_take_stream(struct fw_rec_reader *r, const struct fw_rec_stream *s)
 {
 	uint32_t row;
 
-	if (!fw_rec_has_process(r))
+	if (!fw_rec_has_process(r) || s->device == UINT32_MAX)
 		return;
 	row = fw_rec_stream(r, s->device, s->head.extra);
 	if (row == FW_NONE)

@@ -195,7 +195,12 @@ static void pairs_waits_graphs_and_allocations(void **state)
 
 	(void)state;
 	assert_non_null(t);
-	assert_int_equal(t->ops.len, 3);
+	assert_int_equal(t->ops.len, 4);
+	/* Of a kernel that was not selected only the time is known. */
+	assert_int_equal(t->ops.detail[3], FW_NONE);
+	assert_string_equal(fw_trace_text(t, t->ops.name[3]), "(not selected)");
+	assert_int_equal(t->devices.len, 1);
+	assert_int_equal(t->events.stream[1], FW_NONE);
 	assert_int_equal(t->syncs.wait_corr[0], 4);
 	assert_string_equal(fw_trace_text(t, t->calls.graph[0]), "9");
 	assert_int_equal(t->allocations.bytes[0], 100);
