@@ -5,9 +5,9 @@
 enum { DOMAIN_RUNTIME, DOMAIN_DRIVER };
 
 static const struct fw_call_api apis[] = {
-#define FW_API(domain, cbid, name) { DOMAIN_##domain == DOMAIN_DRIVER, cbid, #name },
+#define FW_CALL(domain, cbid, name) { DOMAIN_##domain == DOMAIN_DRIVER, cbid, #name },
 #include "inject/apis.def"
-#undef FW_API
+#undef FW_CALL
 };
 #define APIS (sizeof(apis) / sizeof(apis[0]))
 

@@ -4,7 +4,7 @@
  * CUPTI's activity records as far as we read them, written out so that no NVIDIA header is needed. A new
  * CUPTI adds fields at the end and in padding: the structs below are those of CUDA 13.0, and layout.def
  * says how many of their bytes belong to which version. A field beyond that is zero for us, never read.
- * tests/nvidia/cupti_layout.c compares offsets and sizes with the headers where they are found.
+ * tests/nvidia/cupti_abi.c compares offsets and sizes with the headers where they are found.
  */
 #include <stddef.h>
 #include <stdint.h>
