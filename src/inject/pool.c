@@ -124,7 +124,8 @@ uint64_t fw_pool_take_refused(void)
 	return atomic_exchange_explicit(&refused, 0, memory_order_relaxed);
 }
 
-uint64_t fw_pool_requests(void)
+uint64_t fw_pool_moves(void)
 {
-	return atomic_load_explicit(&granted, memory_order_relaxed);
+	return atomic_load_explicit(&granted, memory_order_relaxed) +
+	       atomic_load_explicit(&turns, memory_order_relaxed);
 }

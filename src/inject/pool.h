@@ -29,6 +29,6 @@ void fw_pool_release(uint8_t *buffer);
 
 unsigned fw_pool_out(void);          /* buffers that CUPTI holds */
 uint64_t fw_pool_take_refused(void); /* requests refused since the last call */
-uint64_t fw_pool_requests(void);     /* ever granted */
+uint64_t fw_pool_moves(void);        /* how often a buffer was given out or came back */
 
 #endif

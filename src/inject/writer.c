@@ -20,6 +20,12 @@
 /* How long the records of running work are waited for before they are given up, at exit and when giving way. */
 #define DRAIN_NS (300 * MS)
 
+/* No buffer has moved for so long: see is_stalled(). */
+#define STALLED_NS (2000 * MS)
+
+/* The same at the end of the file, after all was waited for. */
+#define TAKEN_NS (500 * MS)
+
 bool fw_writer_open(struct fw_writer *writer, const char *dir, const char *options)
 {
 	struct fw_sink sink = writer->sink;
@@ -232,9 +238,25 @@ static void write_facts(struct fw_writer *w)
 		fw_facts_devices(&w->convert);
 }
 
+/*
+ * Buffers are out and none has moved for long: a kernel runs on and on, or another tool in the process has
+ * registered its callbacks with CUPTI and gets our buffers. Its session is left in peace as far as that can be.
+ */
+static bool is_stalled(struct fw_writer *w, int64_t now)
+{
+	uint64_t moves = fw_pool_moves();
+
+	if (moves != w->moves || !w->moved_mono)
+		w->moved_mono = now;
+	w->moves = moves;
+	return fw_pool_out() && now - w->moved_mono > STALLED_NS;
+}
+
 static void flush(struct fw_writer *w, int64_t now)
 {
-	if (has_session(w) && fw_pool_out() && !w->is_granted && w->options.flush_ms)
+	bool is_time = !is_stalled(w, now) || now >= w->next_second_mono;
+
+	if (has_session(w) && fw_pool_out() && is_time && !w->is_granted && w->options.flush_ms)
 		fw_session_flush(&w->session, w->options.flush_forced ? FW_CUPTI_FLUSH_FORCED
 								      : FW_CUPTI_FLUSH_COMPLETE);
 	drain(w);
@@ -324,11 +346,20 @@ static void give_way(struct fw_writer *w)
 	fw_control_grant(&w->control, true);
 }
 
+/* Even a forced flush has not brought our buffers back: they went to someone else. */
+static void check_takeover(struct fw_writer *w)
+{
+	if (has_session(w) && !w->is_granted && fw_pool_out() && w->moved_mono &&
+	    fw_sink_now() - w->moved_mono > TAKEN_NS)
+		lose(w, FW_REC_LOSS_OTHER_PROFILER, w->moved_mono, UINT64_MAX);
+}
+
 static void end_file(struct fw_writer *w)
 {
 	if (w->is_ended)
 		return;
 	w->is_ended = true;
+	check_takeover(w);
 	if (w->is_blind && w->next_second_mono && w->sink.state == FW_SINK_OPEN)
 		lose(w, w->blind_reason, w->blind_mono, UINT64_MAX);
 	if (!w->is_granted)

@@ -31,6 +31,8 @@ struct fw_writer {
 	int64_t next_control_mono, next_flush_mono, next_second_mono, next_clock_mono;
 	int64_t checked_mono; /* losses were last asked for */
 	uint64_t tick_bytes;  /* of records since the last flush */
+	int64_t moved_mono;   /* a buffer was asked for or came back */
+	uint64_t moves;       /* how often that was */
 };
 
 /* Reads the options and begins the file; false: there is nothing to record to. */
