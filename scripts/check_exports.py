@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""check_exports.py ROOT LIBRARY: the library exports what the public headers declare, and nothing else."""
+"""check_exports.py ROOT LIBRARY [NAME...]: the library exports what the public headers declare, and nothing else.
+
+With names: it exports those, and needs no library but libc, since it is loaded into programs of others."""
 import re
 import shutil
 import subprocess
@@ -21,11 +23,28 @@ def exported(library):
     return {line.split()[2].split("@")[0] for line in run.stdout.splitlines()}
 
 
+def needed(library):
+    run = subprocess.run(["objdump", "-p", library], capture_output=True, text=True, check=True)
+    names = re.findall(r"NEEDED\s+(\S+)", run.stdout)
+    return [name for name in names if not re.match(r"libc\.so|ld-linux|lib[atu]san\.so|libubsan\.so", name)]
+
+
+def check_guest(library, want):
+    """A library that is loaded into programs which did not ask for it."""
+    have = exported(library)
+    problems = [f"{library}: does not export {name}" for name in sorted(want - have)]
+    problems += [f"{library}: exports {name}" for name in sorted(have - want)]
+    problems += [f"{library}: needs {name}" for name in needed(library)]
+    tree.finish(problems, f"{len(want)} functions")
+
+
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: check_exports.py ROOT LIBRARY")
+    if len(sys.argv) < 3:
+        sys.exit("usage: check_exports.py ROOT LIBRARY [NAME...]")
     if not shutil.which("nm"):
         tree.skip("nm (binutils) is not installed")
+    if len(sys.argv) > 3:
+        return check_guest(sys.argv[2], set(sys.argv[3:]))
     want, have = declared(tree.root_argument()), exported(sys.argv[2])
     problems = [f"{name}: declared in include/fullwarp, not exported" for name in sorted(want - have)]
     problems += [f"{name}: exported, but no public header declares it" for name in sorted(have - want)]

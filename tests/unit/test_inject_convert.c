@@ -210,7 +210,7 @@ static void syncs_and_events_before_and_since_12_8(void **state)
 	done();
 }
 
-static void copies_memsets_graphs_and_memory(void **state)
+static void copies_between_host_and_devices(void **state)
 {
 	struct fw_cupti_copy copy = { .kind = FW_CUPTI_MEMCPY,
 				      .direction = 1,
@@ -220,14 +220,36 @@ static void copies_memsets_graphs_and_memory(void **state)
 				      .bytes = 4096,
 				      .start = 1,
 				      .end = 2,
-				      .device = 2,
-				      .correlation = 8 };
+				      .device = 2 };
 	struct fw_cupti_peer_copy peer = { .kind = FW_CUPTI_MEMCPY2,
 					   .direction = 10,
 					   .start = 1,
 					   .end = 2,
 					   .src_device = 1,
 					   .dst_device = 3 };
+	const struct fw_rec_copy *c;
+
+	(void)state;
+	begin(130001, "");
+	give(&copy, sizeof(copy));
+	give(&peer, sizeof(peer));
+	end();
+	c = record_of(&test, FW_REC_COPY, 0);
+	assert_int_equal(c->bytes, 4096);
+	assert_int_equal(c->direction, 1);
+	assert_int_equal(c->src, 1);
+	assert_int_equal(c->dst, 3);
+	assert_int_equal(c->is_async, 1);
+	assert_int_equal(c->src_device, 2);
+	c = record_of(&test, FW_REC_COPY, 1);
+	assert_int_equal(c->src_device, 1);
+	assert_int_equal(c->dst_device, 3);
+	assert_int_equal(convert.devices_seen, 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3);
+	done();
+}
+
+static void memsets_graphs_and_memory(void **state)
+{
 	struct fw_cupti_memset set = {
 		.kind = FW_CUPTI_MEMSET, .bytes = 64, .memory = 3, .flags = 1, .start = 4, .end = 6
 	};
@@ -246,28 +268,15 @@ static void copies_memsets_graphs_and_memory(void **state)
 					 .address = 0x2000,
 					 .device = 2,
 					 .is_async = 1 };
-	const struct fw_rec_copy *c;
 	const struct fw_rec_allocation *a;
 
 	(void)state;
 	begin(130001, "");
-	give(&copy, sizeof(copy));
-	give(&peer, sizeof(peer));
 	give(&set, sizeof(set));
 	give(&graph, sizeof(graph));
 	give(&pinned, sizeof(pinned));
 	give(&freed, sizeof(freed));
 	end();
-	c = record_of(&test, FW_REC_COPY, 0);
-	assert_int_equal(c->bytes, 4096);
-	assert_int_equal(c->direction, 1);
-	assert_int_equal(c->src, 1);
-	assert_int_equal(c->dst, 3);
-	assert_int_equal(c->is_async, 1);
-	assert_int_equal(c->src_device, 2);
-	c = record_of(&test, FW_REC_COPY, 1);
-	assert_int_equal(c->src_device, 1);
-	assert_int_equal(c->dst_device, 3);
 	assert_int_equal(((const struct fw_rec_memset *)record_of(&test, FW_REC_MEMSET, 0))->bytes,
 			 64);
 	assert_int_equal(((const struct fw_rec_graph *)record_of(&test, FW_REC_GRAPH, 0))->graph,
@@ -280,7 +289,6 @@ static void copies_memsets_graphs_and_memory(void **state)
 	assert_int_equal(a->device, 2);
 	assert_int_equal(a->is_free, 1);
 	assert_int_equal(a->is_async, 1);
-	assert_int_equal(convert.devices_seen, 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3);
 	done();
 }
 
@@ -422,7 +430,8 @@ int main(void)
 		cmocka_unit_test(kernels_not_selected_keep_their_times),
 		cmocka_unit_test(names_are_texts_not_pointers),
 		cmocka_unit_test(syncs_and_events_before_and_since_12_8),
-		cmocka_unit_test(copies_memsets_graphs_and_memory),
+		cmocka_unit_test(copies_between_host_and_devices),
+		cmocka_unit_test(memsets_graphs_and_memory),
 		cmocka_unit_test(only_chosen_calls),
 		cmocka_unit_test(devices_once_and_only_visible_ones),
 		cmocka_unit_test(the_rest),
