@@ -1,4 +1,5 @@
 /* fullwarp record: runs a program, and records what it and its children do on the GPU. */
+#include "base/amount.h"
 #include "cli/cmd.h"
 #include "cli/recording.h"
 
@@ -17,17 +18,20 @@ static void note(void *user, const char *message)
 	fprintf(stderr, "fullwarp record: %s\n", message);
 }
 
-/* One line: where the recording is, and how much. */
+/* Where the recording is, and how much. */
 static void tell(const struct fw_record_result *result, const char *program)
 {
-	if (!result->is_recorded)
+	if (!result->is_recorded || !result->folder)
 		return;
 	if (!result->processes) {
 		fw_recording_explain_nothing("record", program);
 		return;
 	}
-	fprintf(stderr, "fullwarp record: %s: %u process%s, %.1f MB", result->folder,
-		result->processes, result->processes == 1 ? "" : "es", (double)result->bytes / 1e6);
+	if (result->counters_why)
+		fprintf(stderr, "fullwarp record: GPU counters of a lesser source: %s\n",
+			result->counters_why);
+	fprintf(stderr, "fullwarp record: %s: %u process%s, %s", result->folder, result->processes,
+		result->processes == 1 ? "" : "es", fw_amount_bytes((int64_t)result->bytes).text);
 	if (result->lost)
 		fprintf(stderr, ", %llu samples lost", (unsigned long long)result->lost);
 	fprintf(stderr, "; fullwarp report reads it\n");

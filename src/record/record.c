@@ -245,6 +245,8 @@ static fw_status run(struct fw_record_session *session, struct fw_error *err)
 		fw_record_finish(session);
 		session->result->is_recorded = true;
 		session->result->folder = strdup(folder->path);
+		if (session->counters_why)
+			session->result->counters_why = strdup(session->counters_why);
 		fw_record_write_meta(session);
 	}
 	fw_record_child_release(&session->child);
@@ -278,5 +280,6 @@ fw_status fw_record(const struct fw_record_options *options, struct fw_record_re
 void fw_record_result_release(struct fw_record_result *result)
 {
 	free(result->folder);
-	result->folder = NULL;
+	free(result->counters_why);
+	result->folder = result->counters_why = NULL;
 }

@@ -28,6 +28,7 @@ struct fw_record_result {
 	char *folder;       /* for free() */
 	unsigned processes; /* with a file of their own: they called CUDA */
 	uint64_t bytes;     /* of the recording */
+	char *counters_why; /* why GPU counters are of a lesser source; NULL: the best; for free() */
 	uint64_t lost;      /* records of the recorder's own files */
 };
 

@@ -20,7 +20,7 @@ struct fw_record_ticker {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool is_stopping; /* under lock */
+	bool is_stopping, has_ended; /* under lock */
 };
 
 /* False: it is to stop. */
@@ -73,6 +73,10 @@ static void *run(void *arg)
 		is_on = sleep_until(ticker, next);
 	}
 	sampler->end(sampler->user);
+	pthread_mutex_lock(&ticker->lock);
+	ticker->has_ended = true;
+	pthread_cond_broadcast(&ticker->wake);
+	pthread_mutex_unlock(&ticker->lock);
 	return NULL;
 }
 
@@ -113,15 +117,20 @@ bool fw_record_ticker_stop(struct fw_record_ticker *ticker)
 {
 	const int64_t end = fw_record_now() + PATIENCE_NS;
 	const struct timespec until = { .tv_sec = end / 1000000000, .tv_nsec = end % 1000000000 };
+	bool has_ended;
 
 	if (!ticker)
 		return true;
 	pthread_mutex_lock(&ticker->lock);
 	ticker->is_stopping = true;
-	pthread_cond_signal(&ticker->wake);
+	pthread_cond_broadcast(&ticker->wake);
+	while (!ticker->has_ended && fw_record_now() < end)
+		pthread_cond_timedwait(&ticker->wake, &ticker->lock, &until);
+	has_ended = ticker->has_ended;
 	pthread_mutex_unlock(&ticker->lock);
-	if (pthread_clockjoin_np(ticker->thread, NULL, CLOCK_MONOTONIC, &until))
+	if (!has_ended)
 		return false;
+	pthread_join(ticker->thread, NULL);
 	discard(ticker);
 	return true;
 }

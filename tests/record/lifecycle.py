@@ -164,6 +164,47 @@ class Lifecycle(unittest.TestCase):
         os.kill(int(run.out), signal.SIGKILL)
         self.assertEqual(run.returncode, 0)
 
+    def test_recorded_process_that_outlives_the_program(self):
+        script = ("(exec >/dev/null 2>&1; touch $FULLWARP_RECORD_DIR/process-$(exec sh -c 'echo $PPID')-0.fwr; sleep {}) & "
+                  "while [ ! -e $FULLWARP_RECORD_DIR/process-* ]; do sleep 0.01; done")
+        start = time.monotonic()
+        run = self.record("sh", "-c", script.format(0.4))
+        self.assertGreaterEqual(time.monotonic() - start, 0.4)
+        self.assertIn(": 1 process, ", run.err)
+        shutil.rmtree(self.out)
+        start = time.monotonic()
+        self.record("sh", "-c", script.format(30))  # a daemon, perhaps: it is not waited for
+        self.assertLess(time.monotonic() - start, 10)
+
+    def test_files_are_packed_and_no_tool_of_ours_is_left(self):
+        self.record("sh", "-c", "touch $FULLWARP_RECORD_DIR/yield-1; sleep 0.5")
+        self.assertEqual(sorted(p.name for p in self.out.iterdir()), ["counters.fwr", "host.fwr", "meta.json"])
+        host = (self.out / "host.fwr").read_bytes()
+        self.assertEqual(host[:8], b"FWREC\r\n\x1a")
+        self.assertEqual(int.from_bytes(host[64 + 16:64 + 18], "little"), 1)  # the first chunk's compression: zstd
+
+    def test_largest_size_of_a_file(self):
+        run = self.record("sh", "-c", "for i in 1 2 3 4 5; do sleep 0.1; done", options=("--max-size", "1K"))
+        self.assertEqual(run.returncode, 0)
+        self.assertGreater(self.meta()["samples_lost"], 0)
+        self.assertLess((self.out / "host.fwr").stat().st_size, 2048)
+
+    def test_what_is_left_out_on_demand(self):
+        script = "echo $PYTHONPATH; echo $FULLWARP_RECORD_OPTIONS"
+        run = self.record("sh", "-c", script, options=("--no-host", "--no-counters", "--no-python"),
+                          env={**self.env, "PYTHONPATH": "mine"})
+        self.assertEqual(run.out, "mine\ngraphs=launch\n")
+        self.assertEqual([p.name for p in self.out.iterdir()], ["meta.json"])
+
+    def test_users_pythonpath_stays(self):
+        run = self.record("sh", "-c", "echo $PYTHONPATH", env={**self.env, "PYTHONPATH": "mine:yours"})
+        shim, *rest = run.out.rstrip("\n").split(":")
+        self.assertEqual(rest, ["mine", "yours"])
+        self.assertTrue(os.path.exists(os.path.join(shim, "sitecustomize.py")))
+        shutil.rmtree(self.out)
+        again = self.record("sh", "-c", "echo $PYTHONPATH", env={**self.env, "PYTHONPATH": f"{shim}:mine"})
+        self.assertEqual(again.out, f"{shim}:mine\n")
+
     def test_folder_that_cannot_be_made(self):
         closed = self.folder / "closed"
         closed.mkdir()
