@@ -333,7 +333,8 @@ static void give_way(struct fw_writer *w)
 {
 	write_clock(w, fw_sink_now());
 	if (!w->is_blind || w->blind_reason != FW_REC_LOSS_OTHER_PROFILER) {
-		if (w->is_blind)
+		/* Between the start of the thread and now is no pause. */
+		if (w->is_blind && w->next_second_mono)
 			lose(w, w->blind_reason, w->blind_mono, UINT64_MAX);
 		go_blind(w, FW_REC_LOSS_OTHER_PROFILER);
 	}
