@@ -27,7 +27,17 @@ FAKE = os.environ["FW_FAKE"]
 # A sanitizer makes everything up to ten times slower.
 SLOW = 4 if os.environ.get("FW_SANITIZE") else 1
 
+
+def exports(library, symbol):
+    """Whether a library has that symbol, by its name among the strings."""
+    if not library:
+        return False
+    with open(library, "rb") as file:
+        return symbol in file.read()
+
+
 needs_inject = unittest.skipUnless(INJECT, "the injected library was not built")
+needs_ranges = unittest.skipUnless(exports(INJECT, b"InitializeInjectionNvtx2"), "the library takes no NVTX ranges")
 needs_recorder = unittest.skipUnless(INJECT and RECORDER, "the recorder was not built")
 
 

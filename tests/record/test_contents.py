@@ -88,7 +88,7 @@ class Programs(Contents):
                          {"_Z3addPfS_i": 25, "ncclDevKernel_AllReduce": 25, "": 50})
 
 
-@recorded.needs_inject
+@recorded.needs_ranges
 class Threads(Contents):
     def test_every_thread_and_its_ranges(self):
         threads, count = 8, 300
