@@ -137,6 +137,13 @@ void fw_ledger_destroy(struct fw_ledger *ledger)
 	free(ledger);
 }
 
+size_t fw_ledger_of_device(const struct fw_ledger *ledger, uint32_t device)
+{
+	uint32_t index = ledger->private->ledger_of_device[device];
+
+	return index == FW_NONE ? SIZE_MAX : index;
+}
+
 enum fw_class fw_ledger_call_class(const struct fw_ledger *ledger, uint32_t call)
 {
 	return (enum fw_class)ledger->private->call_class[call];

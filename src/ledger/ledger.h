@@ -113,6 +113,9 @@ fw_status fw_ledger_build(const struct fw_trace *trace, const struct fw_ledger_o
 			  struct fw_ledger **ledger, struct fw_error *err);
 void fw_ledger_destroy(struct fw_ledger *ledger);
 
+/* The index in ledger->devices of a row of trace->devices; SIZE_MAX: it has no operations. */
+size_t fw_ledger_of_device(const struct fw_ledger *ledger, uint32_t device);
+
 /* How a host call counts in the ledger's order of causes: sync, blocking-copy, one-time, alloc or api. */
 enum fw_class fw_ledger_call_class(const struct fw_ledger *ledger, uint32_t call);
 

@@ -42,6 +42,21 @@ void fw_perfetto_slice(struct fw_perfetto *w, struct fw_place at, const char *na
 	fw_perfetto_time(w, "dur", end_ns - start_ns);
 }
 
+void fw_perfetto_sample(struct fw_perfetto *w, uint32_t pid, const char *name, int64_t ns,
+			double value)
+{
+	const struct fw_place at = { pid, 0 };
+
+	if (ns < 0)
+		return;
+	fw_perfetto_begin(w, "C", at, name);
+	fw_perfetto_time(w, "ts", ns);
+	fw_json_begin_object(&w->json, "args");
+	fw_json_double(&w->json, "value", value);
+	fw_json_end_object(&w->json);
+	fw_perfetto_end(w);
+}
+
 static void put_name(struct fw_perfetto *w, struct fw_place at, const char *what, const char *name)
 {
 	fw_perfetto_begin(w, "M", at, what);

@@ -8,7 +8,7 @@
 /* Numbers of processes in the output: the host's from 1 on, the GPUs' from here. */
 #define FW_PERFETTO_GPU 1000000u
 
-enum fw_thread_track { FW_TRACK_RANGES, FW_TRACK_CALLS, FW_TRACKS_OF_THREAD };
+enum fw_thread_track { FW_TRACK_RANGES, FW_TRACK_CALLS, FW_TRACK_OFF_CPU, FW_TRACKS_OF_THREAD };
 
 struct fw_perfetto {
 	const struct fw_report *report;
@@ -35,6 +35,13 @@ void fw_perfetto_slice(struct fw_perfetto *w, struct fw_place at, const char *na
 
 /* A time in microseconds, to the nanosecond. */
 void fw_perfetto_time(struct fw_perfetto *w, const char *key, int64_t ns);
+
+/*
+ * A sample on a counter track of a process. The viewer drops what lies before the trace's start, and
+ * such samples are left out.
+ */
+void fw_perfetto_sample(struct fw_perfetto *w, uint32_t pid, const char *name, int64_t ns,
+			double value);
 
 /* Names a process, or the lanes of a track, and puts them in order. */
 void fw_perfetto_name_process(struct fw_perfetto *w, uint32_t pid, const char *name);

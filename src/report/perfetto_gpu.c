@@ -139,18 +139,19 @@ static void put_idle(struct fw_perfetto *w, const struct fw_device_ledger *devic
 	fw_perfetto_name_lanes(w, at, &one, "why the GPU was idle");
 }
 
+/* Each where what it covers begins; on the GPU that the report has, of rows that are one GPU. */
 static void put_counters(struct fw_perfetto *w)
 {
-	const struct fw_trace *t = w->trace;
+	const struct fw_ledger *ledger = w->report->ledger;
+	const struct fw_trace_counters *c = &w->trace->counters;
 
-	for (size_t i = 0; i < t->counters.len; i++) {
-		fw_perfetto_begin(w, "C", place(t->counters.device[i], 0),
-				  fw_trace_text(t, t->counters.name[i]));
-		fw_perfetto_time(w, "ts", t->counters.time_ns[i]);
-		fw_json_begin_object(&w->json, "args");
-		fw_json_double(&w->json, "value", t->counters.value[i]);
-		fw_json_end_object(&w->json);
-		fw_perfetto_end(w);
+	for (size_t i = 0; i < c->len; i++) {
+		size_t index = fw_ledger_of_device(ledger, c->device[i]);
+
+		if (index < ledger->device_count)
+			fw_perfetto_sample(w, FW_PERFETTO_GPU + ledger->devices[index].device,
+					   fw_trace_text(w->trace, c->name[i]), c->start_ns[i],
+					   c->value[i]);
 	}
 }
 

@@ -7,7 +7,7 @@
 /* Rows of calls or ranges, by thread and time. */
 struct rows {
 	const int64_t *start_ns, *end_ns;
-	const uint32_t *thread, *name;
+	const uint32_t *thread, *name; /* name NULL: why the thread was off its CPU */
 	size_t count;
 	uint32_t *order;
 };
@@ -45,16 +45,24 @@ static struct fw_place place(const struct fw_perfetto *w, uint32_t thread,
 				  1 + (thread * FW_TRACKS_OF_THREAD + (uint32_t)track) * FW_LANES };
 }
 
+/* What stands on a slice. */
+static const char *slice_name(const struct fw_trace *t, const struct rows *rows, uint32_t row)
+{
+	if (rows->name)
+		return fw_trace_text(t, rows->name[row]);
+	return t->switches.why[row] == FW_OFF_RUNNABLE ? "ready, no core free" : "asleep";
+}
+
 static void name_track(struct fw_perfetto *w, uint32_t thread, enum fw_thread_track track,
 		       const struct fw_lanes *lanes)
 {
 	const struct fw_trace *t = w->trace;
 	const char *name = fw_trace_text(t, t->threads.name[thread]);
+	static const char *const of[FW_TRACKS_OF_THREAD] = { "", ": CUDA calls", ": off its CPU" };
 	struct fw_str text = { 0 };
 
 	fw_str_printf(&text, "%s%sthread %s%s", name, *name ? ", " : "",
-		      fw_trace_text(t, t->threads.tid[thread]),
-		      track == FW_TRACK_CALLS ? ": CUDA calls" : "");
+		      fw_trace_text(t, t->threads.tid[thread]), of[track]);
 	fw_perfetto_name_lanes(w, place(w, thread, track), lanes, fw_str_text(&text));
 	w->failed = w->failed || text.failed;
 	fw_str_release(&text);
@@ -73,8 +81,8 @@ static void put_track(struct fw_perfetto *w, const struct rows *rows, size_t fro
 		at.tid += fw_lanes_take(&lanes, rows->start_ns[row], rows->end_ns[row]);
 		if (track == FW_TRACK_CALLS)
 			w->call_tids[row] = at.tid;
-		fw_perfetto_slice(w, at, fw_trace_text(w->trace, rows->name[row]),
-				  rows->start_ns[row], rows->end_ns[row]);
+		fw_perfetto_slice(w, at, slice_name(w->trace, rows, row), rows->start_ns[row],
+				  rows->end_ns[row]);
 		fw_perfetto_end(w);
 	}
 	name_track(w, thread, track, &lanes);
@@ -116,6 +124,47 @@ static void name_process(struct fw_perfetto *w, uint32_t process)
 	fw_str_release(&text);
 }
 
+/* "rss_bytes", or "cpu_percent, thread 7"; those of a machine stand on a track of its name. */
+static void put_samples(struct fw_perfetto *w)
+{
+	const struct fw_trace *t = w->trace;
+	const struct fw_trace_host_samples *s = &t->host_samples;
+	struct fw_str text = { 0 };
+
+	for (size_t i = 0; i < s->len; i++) {
+		uint32_t pid = s->process[i] == FW_NONE
+				       ? (uint32_t)t->processes.len + 1 + s->file[i]
+				       : s->process[i] + 1;
+
+		fw_str_clear(&text);
+		fw_str_puts(&text, fw_trace_text(t, s->name[i]));
+		if (s->thread[i] != FW_NONE)
+			fw_str_printf(&text, ", thread %s",
+				      fw_trace_text(t, t->threads.tid[s->thread[i]]));
+		fw_perfetto_sample(w, pid, fw_str_text(&text), s->time_ns[i], s->value[i]);
+	}
+	w->failed = w->failed || text.failed;
+	fw_str_release(&text);
+}
+
+/* The machines of which there are samples. */
+static void name_machines(struct fw_perfetto *w)
+{
+	const struct fw_trace *t = w->trace;
+	struct fw_str text = { 0 };
+
+	for (uint32_t f = 0; f < t->files.len; f++) {
+		if (t->files.kind[f] != FW_FILE_HOST || t->files.refused[f])
+			continue;
+		fw_str_clear(&text);
+		fw_str_printf(&text, "machine%s%s", t->files.host[f] ? " " : "",
+			      fw_trace_text(t, t->files.host[f]));
+		fw_perfetto_name_process(w, (uint32_t)t->processes.len + 1 + f, fw_str_text(&text));
+	}
+	w->failed = w->failed || text.failed;
+	fw_str_release(&text);
+}
+
 void fw_perfetto_host(struct fw_perfetto *w)
 {
 	const struct fw_trace *t = w->trace;
@@ -123,9 +172,15 @@ void fw_perfetto_host(struct fw_perfetto *w)
 			      t->calls.name,     t->calls.len,    NULL };
 	struct rows ranges = { t->ranges.start_ns, t->ranges.end_ns, t->ranges.thread,
 			       t->ranges.name,     t->ranges.len,    NULL };
+	struct rows off = { t->switches.start_ns, t->switches.end_ns,
+			    t->switches.thread,   NULL,
+			    t->switches.len,      NULL };
 
 	for (uint32_t p = 0; p < t->processes.len; p++)
 		name_process(w, p);
 	put_rows(w, &ranges, FW_TRACK_RANGES);
 	put_rows(w, &calls, FW_TRACK_CALLS);
+	put_rows(w, &off, FW_TRACK_OFF_CPU);
+	name_machines(w);
+	put_samples(w);
 }
