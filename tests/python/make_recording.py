@@ -94,8 +94,8 @@ class File:
                memory=150 << 30):
         self.record(5, number, "16sIiiIq", uuid, self.name(name), cc, sms, 0, memory)
 
-    def thread(self, tid, name):
-        self.record(6, tid, "II", self.name(name), 0)
+    def thread(self, tid, name, pid=0):
+        self.record(6, tid, "II", self.name(name), pid)
 
     def kernel(self, start, end, corr, name="kernel", device=0, stream=7, grid=(264, 1, 1),
                block=(256, 1, 1), graph=0, node=0, registers=32, smem=(0, 0), cluster=(0, 0, 0)):
@@ -188,6 +188,7 @@ def small(folder):
     shim.range(host(704), host(714), "call-site", "train.py:12 .item()")
     shim.write(folder / "python-100-0.fwr")
     samples = File("host", 99, MONO - 9_000_000)
+    samples.thread(100, "trainer", pid=100)
     samples.switch(host(405), host(425), 100, 100, runnable=1)
     samples.host(host(100), "rss_bytes", 1e9, pid=100)
     samples.info("host", "node1")
