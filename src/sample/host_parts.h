@@ -20,7 +20,8 @@ enum fw_host_said {
 	FW_HOST_SAID_SCHED = 4,
 	FW_HOST_SAID_SWITCHES = 8,
 	FW_HOST_SAID_SHORT = 16,
-	FW_HOST_SAID_MOST = 32
+	FW_HOST_SAID_MOST = 32,
+	FW_HOST_SAID_OFTEN = 64
 };
 
 /* Readings that are taken as often as their cost allows. */
@@ -51,7 +52,8 @@ struct fw_host_sampler {
 	unsigned said;         /* enum fw_host_said */
 	bool is_here;          /* the root is this machine's */
 	bool has_schedstat, has_read;
-	uint64_t cpu_ns; /* CPU time of all readings */
+	int64_t end_ns;  /* CPU time of the thread after the last reading */
+	uint64_t cpu_ns; /* CPU time of all readings, and of the waiting */
 };
 
 /* Once each. */

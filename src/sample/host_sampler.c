@@ -15,8 +15,8 @@
 #define PERIOD_NS  INT64_C(10000000)
 #define LONGEST_NS INT64_C(1000000000)
 #define LOOK_NS    INT64_C(50000000) /* between looks for new processes and threads */
-#define MOST_CPU   0.007             /* the waking up comes on top */
-#define SMOOTHING  0.05              /* weight of a reading in the mean cost */
+#define MOST_CPU   0.009
+#define SMOOTHING  0.05 /* weight of a reading in the mean cost */
 
 static int64_t cpu_time_ns(void)
 {
@@ -211,15 +211,19 @@ static void take_turn(struct fw_host_sampler *s, struct fw_host_pace *pace, int6
 
 	if (now_ns < pace->due_ns)
 		return;
-	begin_ns = cpu_time_ns();
+	begin_ns = s->end_ns;
 	read(s, &machine);
-	set_pace(s, pace, now_ns, cpu_time_ns() - begin_ns);
+	s->end_ns = cpu_time_ns();
+	set_pace(s, pace, now_ns, s->end_ns - begin_ns);
 }
 
 int64_t fw_host_sampler_read(struct fw_host_sampler *s, int64_t now_ns)
 {
 	int64_t due_ns;
 
+	/* What the thread used since, to wait and to wake up, is a cost of the first that is due. */
+	if (!s->has_read)
+		s->end_ns = cpu_time_ns();
 	take_turn(s, &s->looks, now_ns, look_for_new);
 	take_turn(s, &s->threads, now_ns, read_all_threads);
 	take_turn(s, &s->processes, now_ns, read_all_processes);

@@ -45,12 +45,12 @@ struct fw_host_options {
 	unsigned pid;      /* the watched process; all below it are watched too */
 	unsigned adopter;  /* processes whose parent it is are watched too; 0: none */
 	int64_t period_ns; /* 0: 10 ms */
-	double most_cpu;   /* of a core; 0: 0.008 */
+	double most_cpu;   /* of a core, with all that the calling thread does; 0: 0.009 */
 	/* Threads whose context switches are recorded; 0: none. */
 	unsigned switch_threads_most;
 };
 
-/* One thread. */
+/* One thread, which does nothing else. */
 struct fw_host_sampler;
 
 fw_status fw_host_sampler_open(struct fw_host_sampler **sampler,

@@ -2,11 +2,15 @@
 #include "sample/host_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 /* A thread that does not run is looked at less and less often, at last every eighth round. */
 #define SKIPPED_MOST 7u
+
+/* A thread that fills its ring so often is left to its times in /proc: each switch costs it time too. */
+#define LOSSES_MOST 2u
 
 /* Where a thread's ring of switches fills slowly, it is emptied so often. */
 #define DRAIN_NS INT64_C(40000000)
@@ -41,6 +45,7 @@ static void open_switches(struct fw_host_sampler *s, const struct fw_teller *tel
 				 teller->now_ns);
 	if (!error) {
 		s->switch_count++;
+		fw_host_say(s, FW_HOST_SAID_SHORT, "Times off the CPU below 5 us.");
 	} else if (error != ESRCH) {
 		snprintf(text, sizeof(text),
 			 "Context switches of %s threads: %s. What they did is told by the states "
@@ -146,6 +151,21 @@ static bool read_run(struct fw_host_sampler *s, const struct fw_teller *teller,
 	return read_schedstat(s, teller, thread);
 }
 
+static void give_up_switches(struct fw_host_sampler *s, const struct fw_teller *teller,
+			     struct fw_tree_thread *thread)
+{
+	char text[200];
+
+	fw_switches_close(&thread->switches, &s->sink, teller->now_ns, true);
+	s->switch_count--;
+	snprintf(
+		text, sizeof(text),
+		"Context switches of threads that switch tens of thousands of times a second, such "
+		"as thread %u (%s).",
+		thread->tid, thread->name);
+	fw_host_say(s, FW_HOST_SAID_OFTEN, text);
+}
+
 /*
  * A thread whose switches are recorded: they tell when it ran, so that how long in all is asked less
  * often, and only if it did. Before the first record it may have run all the time: the time on a CPU
@@ -160,6 +180,10 @@ static void read_switching(struct fw_host_sampler *s, const struct fw_teller *te
 	if (!switches->is_filling && teller->now_ns - switches->drained_ns < DRAIN_NS)
 		return;
 	thread->has_run |= fw_switches_drain(switches, &s->sink, teller->now_ns);
+	if (switches->losses > LOSSES_MOST) {
+		give_up_switches(s, teller, thread);
+		return;
+	}
 	if (teller->now_ns - thread->read_ns < moderate_ns(s))
 		return;
 	has_run = thread->has_run || !switches->is_certain || !switches->off_since_ns;

@@ -102,6 +102,7 @@ static void take_lost(struct fw_switches *switches, const uint8_t *record, uint1
 	if (size >= sizeof(struct perf_event_header) + 16)
 		memcpy(&count, record + sizeof(struct perf_event_header) + 8, sizeof(count));
 	sink->lost(sink->context, switches->drained_ns, now_ns, count);
+	switches->losses++;
 	switches->off_since_ns = 0;
 }
 

@@ -16,6 +16,7 @@ struct fw_switches {
 	bool is_runnable;
 	bool is_certain; /* a record was seen; before, the thread may run since it began */
 	bool is_filling; /* the ring holds so much that it must be looked at each time */
+	unsigned losses; /* readings that found the ring full */
 	int64_t drained_ns;
 };
 
