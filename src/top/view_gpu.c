@@ -93,12 +93,29 @@ static void put_rate(struct fw_str *out, const char *name, struct fw_value value
 	fw_str_printf(out, "%s %s", name, text);
 }
 
+static bool knows_none(const struct fw_value *v)
+{
+	static const enum fw_gpu_value shown[] = { FW_GPU_SM_BUSY,   FW_GPU_DRAM,
+						   FW_GPU_PCIE_RX,   FW_GPU_PCIE_TX,
+						   FW_GPU_NVLINK_RX, FW_GPU_NVLINK_TX };
+
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+		if (fw_value_is_known(v[shown[i]]))
+			return false;
+	return true;
+}
+
 static void put_links(struct fw_view *view, const struct fw_top_gpu *gpu,
 		      const struct fw_view_options *options)
 {
 	const struct fw_value *v = gpu->sample.values;
 
 	fw_view_begin(view, FW_VIEW_PLAIN);
+	if (options->is_live && knows_none(v)) { /* why is worth more than six question marks */
+		fw_str_printf(&view->text, "  DRAM, PCIe, NVLink ?: %s", v[FW_GPU_SM_BUSY].note);
+		fw_view_end(view, options->columns);
+		return;
+	}
 	put_percent(&view->text, "  DRAM", v[FW_GPU_DRAM]);
 	put_rate(&view->text, " | PCIe B/s in", v[FW_GPU_PCIE_RX]);
 	put_rate(&view->text, " out", v[FW_GPU_PCIE_TX]);

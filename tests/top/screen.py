@@ -85,7 +85,9 @@ def check_keys(s):
 
 def check_states(s):
     s.set("*.gpm 0\n*.gpu_percent 99\n")
-    s.wait("SM ?", "how full is unknown", "0 processes")
+    s.wait("SM ?", "how full is unknown", "0 processes", "DRAM, PCIe, NVLink ?: GPM")
+    s.set("*.mig 1\n*.gpu_percent !3\n")
+    s.wait("PCIe, NVLink ?: MIG is on: the GPU's counters belong to its instances")
     s.set("init !9\ncount !9\n")
     s.wait("No GPU to be seen: ", "not loaded")
     s.set("count 8\n" + GEMM + "3.* !15\n")
