@@ -11,7 +11,7 @@ build) wanted=$build ;;
 test) wanted="$build $check" ;;
 dist) wanted="$build binutils patchelf python3" ;;
 fuzz) wanted="$build $check clang libclang-rt-14-dev" ;;
-ci) wanted="$build $check clang libclang-rt-14-dev binutils patchelf python3-venv python3-torch git make" ;;
+ci) wanted="$build $check clang libclang-rt-14-dev binutils patchelf python3-venv python3-torch git make prometheus" ;;
 *) echo "usage: packages.sh build|test|dist|fuzz|ci" >&2; exit 2 ;;
 esac
 
