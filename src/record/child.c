@@ -77,6 +77,33 @@ static fw_status start(struct fw_record_child *child, char *const *argv, char *c
 	return FW_OK;
 }
 
+void fw_record_child_hold_streams(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+/*
+ * Else a reader of the program's output would not see its end, nor a writer to its input, when the program
+ * closes them.
+ */
+static void let_go_of_streams(void)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (nothing < 0)
+		return;
+	dup2(nothing, STDIN_FILENO);
+	dup2(nothing, STDOUT_FILENO);
+	if (nothing > STDERR_FILENO)
+		close(nothing);
+}
+
 fw_status fw_record_child_start(struct fw_record_child *child, char *const *argv, char *const *envp,
 				int *exec_errno, struct fw_error *err)
 {
@@ -92,24 +119,28 @@ fw_status fw_record_child_start(struct fw_record_child *child, char *const *argv
 	/* An ignored SIGCHLD, which is inherited, would leave no status to wait for. */
 	sigaction(SIGCHLD, &plain, &child->chld_before);
 	sigprocmask(SIG_BLOCK, &set, &child->mask_before);
+	/* What the program leaves behind becomes our child, so that it still belongs to the tree. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	status = start(child, argv, envp, exec_errno, err);
 	if (status || *exec_errno) {
 		fw_record_child_release(child);
 		return status;
 	}
-	/* What the program leaves behind becomes our child, so that it still belongs to the tree. */
-	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	let_go_of_streams();
 	return FW_OK;
 }
 
-/* Reaps one process. */
+/*
+ * Reaps one process: the program, or one that it left behind, which the main thread adopts. What a driver
+ * starts in another thread of ours (nvidia-modprobe) is for the driver to wait for.
+ */
 static enum fw_record_event reap(struct fw_record_child *child, int *status)
 {
 	int how = 0;
 	pid_t pid;
 
 	do {
-		pid = waitpid(-1, &how, WNOHANG);
+		pid = waitpid(-1, &how, WNOHANG | __WNOTHREAD);
 	} while (pid < 0 && errno == EINTR);
 	if (pid <= 0)
 		return FW_RECORD_EVENT_NONE;

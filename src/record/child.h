@@ -21,7 +21,14 @@ struct fw_record_child {
 };
 
 /*
- * Starts the program, found by PATH; envp is its environment. Signals stay blocked in this thread, and
+ * Takes the numbers of standard streams that are closed, so that no file of ours gets one: what is printed
+ * would go into it. The program finds them closed.
+ */
+void fw_record_child_hold_streams(void);
+
+/*
+ * Starts the program, found by PATH; envp is its environment. To be called in the main thread. Standard
+ * input and output are the program's from then on, and /dev/null for this process. Signals stay blocked in this thread, and
  * in those that it makes, until fw_record_child_release. *exec_errno: 0, or why the program could
  * not be executed, which is no failure of this function.
  */

@@ -264,6 +264,7 @@ fw_status fw_record(const struct fw_record_options *options, struct fw_record_re
 	fw_status status;
 
 	*result = (struct fw_record_result){ 0 };
+	fw_record_child_hold_streams();
 	status = fw_record_environment_check(err);
 	if (!status)
 		status = fw_record_parts_find(&session.parts, &session.arena, err);

@@ -33,7 +33,8 @@ struct fw_record_result {
 };
 
 /*
- * The program always runs, unless this fails before it starts: FW_ERR_ARGUMENT: an option, the folder or
+ * To be called in the main thread, with no other one. Afterwards standard input and output are /dev/null:
+ * they are the program's. The program always runs, unless this fails before it starts: FW_ERR_ARGUMENT: an option, the folder or
  * the environment is at fault; FW_ERR_UNSUPPORTED: this build cannot record. A program that cannot be
  * executed is no failure: its status is 126 or 127, as a shell gives it, and is_started is false.
  */

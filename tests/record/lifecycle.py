@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """lifecycle.py FULLWARP [TEST...]: a recorded program lives, ends and hears signals as it does without fullwarp."""
+import contextlib
 import json
 import os
 import pathlib
@@ -71,6 +72,34 @@ class Lifecycle(unittest.TestCase):
         out, err = process.communicate("one\ntwo\n" * 50000, timeout=PATIENCE_S)
         self.assertEqual(out, "one\ntwo\n" * 50000)
         self.assertEqual(err.split("\n")[0], "oops")
+
+    def test_streams_end_when_the_program_closes_them(self):
+        process = self.start("sh", "-c", "exec >&- <&-; sleep 30", stdin=subprocess.PIPE)
+        start = time.monotonic()
+        self.assertEqual(process.stdout.read(), "")
+        with self.assertRaises(BrokenPipeError):
+            while True:
+                process.stdin.write("x" * 65536)
+        self.assertLess(time.monotonic() - start, 20)
+        process.terminate()
+        process.wait(timeout=PATIENCE_S)
+        process.stderr.close()
+        process.stdout.close()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+
+    def test_streams_that_are_closed_from_the_start(self):
+        mark = self.folder / "mark"
+        def close():
+            for number in range(3):
+                os.close(number)
+        process = subprocess.Popen([FULLWARP, "record", "-o", str(self.out), "sh", "-c",
+                                    f"ls -l /proc/$$/fd >{mark}; sleep 0.3; echo lost; exit 6"],
+                                   cwd=self.folder, env=self.env, preexec_fn=close)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 6)
+        self.assertNotIn("control", mark.read_text())
+        self.assertEqual(self.meta()["exit_status"], 6)
+        self.assertTrue((self.out / "host.fwr").read_bytes().startswith(b"FWREC"))
 
     def test_nothing_of_ours_is_inherited(self):
         # Not SigQ, which counts for all processes of the user.
