@@ -65,6 +65,9 @@ CUptiResult cupti_error(const char *function)
 		fprintf(stderr, "fake libcupti: %s called in a forked child\n", function);
 		abort();
 	}
+	for (unsigned n = 0; (line = fake_script_line("hang", n)); n++)
+		while (!strcmp(line, function))
+			pause();
 	if (!fake_script("error"))
 		return CUPTI_SUCCESS;
 	pthread_mutex_lock(&lock);

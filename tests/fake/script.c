@@ -7,6 +7,7 @@
  *   devices 1
  *   kernel_ns 2000          how long a kernel takes; copy_ns, memset_ns likewise
  *   error FUNCTION CODE [N] that function of libcupti answers CODE at its N-th call (default: at each); a list
+ *   hang FUNCTION           that function of libcupti never returns; a list
  *   late_ms N               a buffer is handed over N ms after it was full or flushed
  *   order reverse           buffers are handed over newest first
  *   deliver caller          cuptiActivityFlushAll hands over on its caller's thread, not on CUPTI's

@@ -2,6 +2,7 @@
 """CUPTI at its worst: other versions, late, few, foreign and failing buffers, clocks that run differently."""
 import collections
 import random
+import time
 
 import recorded
 from contents import Contents, kernel_of_record, kernel_of_truth
@@ -80,6 +81,17 @@ class Buffers(Contents):
         # Each kernel has a call; both are lost or kept, but for those at the edges.
         self.assertGreaterEqual(sum(r.count for r in losses), len(truth) - len(found))
 
+    def test_many_threads_and_few_buffers(self):
+        threads, count = 24, 1000
+        run = self.run_program("threads", count, threads, script="buffer_records 40\n", options="inject_buffers=6")
+        self.assert_ok(run)
+        file, truth = run.only(), [kernel_of_truth(t) for t in run.truth() if t.what == "kernel"]
+        found = [kernel_of_record(r) for r in file.of("kernel")]
+        self.assertEqual(len(found), len(set(found)))
+        self.assertLessEqual(set(found), set(truth))
+        if len(found) < len(truth):
+            self.assertGreaterEqual(sum(r.count for r in file.of("loss")), len(truth) - len(found))
+
     def test_kernels_that_run_longer_than_the_time_between_flushes(self):
         run = self.recorded("kernel_ns 180000000\n", command=("launch", 8))
         self.assert_recorded(run)
@@ -119,6 +131,18 @@ class Errors(Contents):
                 said = " ".join(r.text for r in run.only().info("cannot"))
                 self.assertIn(str(NOT_PERMITTED), said)
                 self.assertEqual(run.only().of("kernel"), [])
+
+    def test_functions_that_never_return(self):
+        # Of those that our own thread calls; the end of a program may wait a moment for it, not for ever.
+        plain = self.plain("launch", 200).result()
+        for function in ("cuptiActivityFlushAll", "cuptiActivityGetNextRecord", "cuptiActivityGetNumDroppedRecords",
+                         "cuptiGetCallbackName"):
+            with self.subTest(function=function):
+                began = time.monotonic()
+                run = self.run_program("launch", 200, script=f"hang {function}\n")
+                self.assertEqual(run.result(), plain)
+                self.assertLess(time.monotonic() - began, 10)
+                run.files  # each readable as far as it goes
 
     def test_no_cupti_at_all(self):
         run = self.prepare("launch", 50)

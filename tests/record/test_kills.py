@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import threading
 
 import recorded
@@ -79,6 +80,15 @@ class Program(Killed):
 class Recorded(Killed):
     """Under `fullwarp record`."""
 
+    def read(self, run):
+        """As the tests read it, and as the report does."""
+        if not os.path.isdir(run.folder):
+            return None
+        report = subprocess.run([recorded.RECORDER, "report", run.folder], capture_output=True, text=True, check=False)
+        if report.returncode not in (0, 1) or report.returncode == 1 and not report.stderr:
+            return f"the report ends with {report.returncode}: {report.stderr}"
+        return self.compare(read_folder(run.folder), run)
+
     def start(self):
         program = recorded.Run("loop", LONG_MS, inject="")
         shutil.rmtree(program.folder)
@@ -97,7 +107,7 @@ class Recorder(Recorded):
             began = os.listdir(run.truth_folder)
             if began and run.stdout != f"looped {LONG_MS}\n":
                 return f"the program said '{run.stdout}', {run.stderr}"
-            return self.compare(read_folder(run.folder) if os.path.isdir(run.folder) else [], run)
+            return self.read(run)
         finally:
             run.close()
 
@@ -116,7 +126,7 @@ class Both(Recorded):
             for pid in program:
                 run.kill_after(0, pid)
             run.wait()
-            return self.compare(read_folder(run.folder) if os.path.isdir(run.folder) else [], run)
+            return self.read(run)
         finally:
             run.close()
 

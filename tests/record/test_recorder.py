@@ -3,10 +3,12 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
+import time
 
 import recorded
-from contents import Contents
+from contents import Contents, kernel_of_record, kernel_of_truth
 from read_recording import read_folder
 
 
@@ -72,6 +74,55 @@ class Recorder(Contents):
             self.assertEqual((run.status, run.stdout), (0, "looped 300\n"), run.stderr)
         ranks = sorted(r.value for file in self.of_processes(first.folder) for r in file.info("rank"))
         self.assertEqual(ranks, [0, 1])
+
+    def windows(self, *options, milliseconds=1500, during=None):
+        """Runs a loop; its kernels' starts in the recording, seconds since the loop's first, and the file."""
+        run = self.under(("loop", milliseconds), "record", *options).start()
+        if during:
+            during(run)
+        run.wait()
+        self.assertEqual((run.status, run.stdout), (0, f"looped {milliseconds}\n"), run.stderr)
+        file, truth = run.only(), [t for t in run.truth() if t.what == "kernel"]
+        self.assertLessEqual(set(map(kernel_of_record, file.of("kernel"))), set(map(kernel_of_truth, truth)))
+        first = truth[0].start
+        starts = [(file.to_mono(k.start)[0] - first) / 1e9 for k in file.of("kernel")]
+        for loss in (r for r in file.of("loss") if r.reason == "paused"):
+            inside = [s for s in starts if loss.start - first + 10**6 < s * 1e9 < loss.end - first - 10**6]
+            self.assertEqual(inside, [], f"recorded while paused: {loss}")
+        return starts, file, (truth[-1].end - first) / 1e9
+
+    def test_delay_and_duration(self):
+        starts, file, whole = self.windows("--delay", "0.4", "--duration", "0.5")
+        self.assertIn("paused", {r.reason for r in file.of("loss")})
+        self.assertGreater(starts[0], 0.2)
+        self.assertLess(starts[-1] - starts[0], 0.5 + 0.25 * recorded.SLOW)
+        self.assertLess(starts[-1], whole - 0.1)
+
+    def test_a_part_of_each_interval(self):
+        starts, _, whole = self.windows("--every", "0.4", "--for", "0.1", milliseconds=1600)
+        pauses = [b - a for a, b in zip(starts, starts[1:]) if b - a > 0.1]
+        self.assertGreaterEqual(len(pauses), 2)
+        self.assertLess(sum(pauses), whole)
+
+    def test_from_signal_to_signal(self):
+        def send(run):
+            for pause in 0.5, 0.4:
+                time.sleep(pause)
+                run.process.send_signal(signal.SIGUSR1)
+        starts, _, whole = self.windows("--signal", "USR1", milliseconds=1500, during=send)
+        self.assertGreater(starts[0], 0.1)
+        self.assertLess(starts[-1] - starts[0], 0.4 + 0.25 * recorded.SLOW)
+        self.assertLess(starts[-1], whole - 0.1)
+
+    def test_options_reach_the_library(self):
+        run = self.under(("streams", 30), "record", "--graphs", "node", "--kernels", "nccl").run()
+        self.assertEqual(run.status, 0, run.stderr)
+        kernels = run.only().of("kernel")
+        self.assertEqual(len([k for k in kernels if k.node]), 90)
+        self.assertEqual({k.name for k in kernels}, {"ncclDevKernel_AllReduce", ""})
+        run = self.under(("launch", 20000), "record", "--max-size", "1M").run()
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual({r.reason for r in run.only().of("loss")}, {"size"})
 
     def test_the_report_counts_what_the_program_did(self):
         run = self.under(("streams", 50)).run()
