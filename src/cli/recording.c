@@ -35,6 +35,9 @@ void fw_recording_options(struct fw_option *table, struct fw_recording_arguments
 		{ 0, "graphs", "launch|node",
 		  "CUDA graphs as a whole, or node by node, which costs more", NULL,
 		  &args->graphs },
+		{ 0, "syncs", NULL,
+		  "GPU-side records of waits and events too, which cost PyTorch up to half",
+		  &args->syncs, NULL },
 		{ 0, "interval", "T", "between samples of the GPU's counters", NULL,
 		  &args->interval },
 		{ 0, "counters", "SOURCE", "of the GPU's counters, at best: auto, pm, gpm or nvml",
@@ -153,6 +156,7 @@ int fw_recording_settle(const struct fw_usage *usage, const struct fw_recording_
 	options->kernels = args->kernels;
 	options->cuda_profiler = args->range != NULL;
 	options->graph_nodes = args->graphs && !strcmp(args->graphs, "node");
+	options->syncs = args->syncs;
 	options->python_calls = args->python_calls;
 	options->no_python = args->no_python;
 	options->no_counters = args->no_counters;

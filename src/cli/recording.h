@@ -7,10 +7,10 @@
 struct fw_recording_arguments {
 	const char *folder, *delay, *duration, *every, *every_for, *signal, *range;
 	const char *kernels, *max_size, *graphs, *interval, *counters;
-	bool python_calls, no_python, no_counters, no_host;
+	bool syncs, python_calls, no_python, no_counters, no_host;
 };
 
-#define FW_RECORDING_OPTIONS 16
+#define FW_RECORDING_OPTIONS 17
 
 /* Fills the first FW_RECORDING_OPTIONS rows of a table of options. */
 void fw_recording_options(struct fw_option *table, struct fw_recording_arguments *args);

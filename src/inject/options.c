@@ -80,6 +80,8 @@ static void set(struct fw_inject_options *o, struct value key, struct value v)
 {
 	if (is(key, FW_REC_OPTION_GRAPHS))
 		o->graph_nodes = is(v, "node");
+	else if (is(key, FW_REC_OPTION_SYNCS))
+		o->syncs = is(v, "1");
 	else if (is(key, FW_REC_OPTION_RANGE))
 		o->is_ranged = is(v, "cuda-profiler");
 	else if (is(key, FW_REC_OPTION_KERNELS))

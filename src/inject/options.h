@@ -11,6 +11,7 @@
 struct fw_inject_options {
 	char dir[PATH_MAX]; /* absolute; "": nothing is recorded */
 	bool graph_nodes;
+	bool syncs;                         /* synchronisation and event records */
 	bool is_ranged;                     /* only between cudaProfilerStart and Stop */
 	uint64_t max_bytes;                 /* of the file; 0: no limit */
 	char kernels[FW_INJECT_TEXT_BYTES]; /* "": all are named */

@@ -48,6 +48,7 @@ static void put_options(struct fw_json *json, const struct fw_record_options *op
 	if (options->max_bytes)
 		fw_json_uint(json, "max_bytes", options->max_bytes);
 	fw_json_string(json, "graphs", options->graph_nodes ? "node" : "launch");
+	fw_json_bool(json, "syncs", options->syncs);
 	if (options->cuda_profiler)
 		fw_json_string(json, "range", "cuda-profiler");
 	fw_json_bool(json, "python", !options->no_python);

@@ -68,6 +68,8 @@ static const char *options_text(struct fw_record_session *session)
 	const char *kept;
 
 	put_option(&text, FW_REC_OPTION_GRAPHS, options->graph_nodes ? "node" : "launch");
+	if (options->syncs)
+		put_option(&text, FW_REC_OPTION_SYNCS, "1");
 	if (options->kernels)
 		put_option(&text, FW_REC_OPTION_KERNELS, options->kernels);
 	if (options->max_bytes) {

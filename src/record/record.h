@@ -14,7 +14,7 @@ struct fw_record_options {
 	uint64_t max_bytes;                    /* of each file; 0: no limit */
 	int64_t counter_interval_ns;           /* 0: as the source allows */
 	enum fw_counter_source counter_source; /* at best */
-	bool graph_nodes, cuda_profiler, python_calls;
+	bool graph_nodes, syncs, cuda_profiler, python_calls;
 	bool no_python, no_counters, no_host;
 	/* Called for what the user should read: what is not recorded, and why. */
 	void (*note)(void *user, const char *message);

@@ -16,8 +16,9 @@
 #define FW_REC_ENV_DIR     "FULLWARP_RECORD_DIR"
 #define FW_REC_ENV_OPTIONS "FULLWARP_RECORD_OPTIONS"
 
-#define FW_REC_OPTION_GRAPHS    "graphs"    /* launch (the default) or node */
-#define FW_REC_OPTION_KERNELS   "kernels"   /* POSIX extended regular expression, %XX-escaped */
+#define FW_REC_OPTION_GRAPHS    "graphs"  /* launch (the default) or node */
+#define FW_REC_OPTION_SYNCS     "syncs"   /* 1: synchronisation and event records too, which cost */
+#define FW_REC_OPTION_KERNELS   "kernels" /* POSIX extended regular expression, %XX-escaped */
 #define FW_REC_OPTION_MAX_BYTES "max_bytes" /* of one process's file; 0 or absent: no limit */
 #define FW_REC_OPTION_RANGE     "range" /* cuda-profiler: only between cudaProfilerStart and Stop */
 #define FW_REC_OPTION_CALLS     "python_calls" /* 1: the shim looks for call sites that wait */

@@ -65,8 +65,7 @@ class Run:
             if nvtx:
                 self.env["NVTX_INJECTION64_PATH"] = inject
             self.env["FULLWARP_RECORD_DIR"] = self.folder
-            if options:
-                self.env["FULLWARP_RECORD_OPTIONS"] = options
+            self.env["FULLWARP_RECORD_OPTIONS"] = ";".join(filter(None, ("syncs=1", options)))
         self.env.update(env or {})
         self.command = list(map(str, command))
         if not os.path.isabs(self.command[0]):

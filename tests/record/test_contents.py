@@ -27,6 +27,12 @@ class Programs(Contents):
         self.assertEqual([(r.event, r.event_sync) for r in file.of("sync") if r.type == 1],
                          [(t.event, t.event_sync) for t in truth if t.what == "sync" and t.type == 1])
 
+    def test_waits_and_events_cost_so_much_that_they_are_asked_for(self):
+        run = self.run_program("streams", 30, options="syncs=0")
+        self.assert_ok(run)
+        self.assertEqual([r for kind in ("event", "sync") for r in run.only().of(kind)], [])
+        self.assertTrue([r for r in run.only().of("call") if "Synchronize" in r.name])
+
     def test_graphs_node_by_node(self):
         run = self.run_program("streams", 30, options="graphs=node")
         self.assert_ok(run)

@@ -139,7 +139,7 @@ def constructed(recording, expected, demangle):
 def c_programs(host, result, demangle):
     for name, arguments in (("launch loop", ["launches", "20000"]), ("multi-stream", ["streams"])):
         folder = host.target_for_recording(f"truth/{arguments[0]}")
-        status, out, _ = host.run(host.record(folder, [host.known_work, *arguments], "--no-counters"), 60)
+        status, out, _ = host.run(host.record(folder, [host.known_work, *arguments], "--no-counters", "--syncs"), 60)
         try:
             expected = json.loads(out.splitlines()[-1])
             recording = fwr.Recording(folder, host.libraries)
