@@ -17,7 +17,6 @@ static struct slot slots[FW_POOL_BUFFERS];
 static unsigned slot_count;
 static size_t slot_bytes;
 static _Atomic size_t offered_bytes;
-static _Atomic unsigned hint;
 static _Atomic uint64_t refused, granted, turns;
 
 bool fw_pool_open(unsigned count, size_t bytes)
@@ -47,20 +46,17 @@ void fw_pool_offer(size_t bytes)
 
 uint8_t *fw_pool_take(size_t *bytes)
 {
-	unsigned first = atomic_load_explicit(&hint, memory_order_relaxed);
-
+	/* The first that is free: those behind it keep their pages untouched. */
 	for (unsigned i = 0; i < slot_count; i++) {
-		unsigned at = (first + i) % slot_count;
 		uint32_t expected = STATE_FREE;
 
-		if (!atomic_compare_exchange_strong_explicit(&slots[at].state, &expected, STATE_OUT,
+		if (!atomic_compare_exchange_strong_explicit(&slots[i].state, &expected, STATE_OUT,
 							     memory_order_acquire,
 							     memory_order_relaxed))
 			continue;
-		atomic_store_explicit(&hint, at + 1, memory_order_relaxed);
 		atomic_fetch_add_explicit(&granted, 1, memory_order_relaxed);
 		*bytes = atomic_load_explicit(&offered_bytes, memory_order_relaxed);
-		return slots[at].memory;
+		return slots[i].memory;
 	}
 	atomic_fetch_add_explicit(&refused, 1, memory_order_relaxed);
 	*bytes = 0;

@@ -33,9 +33,9 @@ static void in_child(void)
 
 static void at_exit(void)
 {
-	int saved = errno;
+	int saved = errno, running = STATE_RUNNING;
 
-	if (atomic_load(&state) == STATE_RUNNING && owner == getpid())
+	if (owner == getpid() && atomic_compare_exchange_strong(&state, &running, STATE_OFF))
 		fw_writer_finish(writer, FINISH_MS);
 	errno = saved;
 }
@@ -106,7 +106,10 @@ void fw_recorder_attach_cuda(void)
 {
 	int saved = errno;
 
-	if (atomic_load(&state) == STATE_RUNNING)
+	if (atomic_load(&state) == STATE_RUNNING) {
 		fw_writer_attach_cuda(writer);
+		/* Once more, after CUPTI's own handler, so that it runs before that. */
+		atexit(at_exit);
+	}
 	errno = saved;
 }

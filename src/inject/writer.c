@@ -355,12 +355,30 @@ static void check_takeover(struct fw_writer *w)
 		lose(w, FW_REC_LOSS_OTHER_PROFILER, w->moved_mono, UINT64_MAX);
 }
 
+static void write_shortfalls(struct fw_writer *w)
+{
+	char text[128];
+
+	if (w->names.left_out) {
+		snprintf(text, sizeof(text), "%llu names: the table of %u is full",
+			 (unsigned long long)w->names.left_out, FW_NAMES_MOST);
+		fw_facts_text(&w->convert, FW_REC_INFO_CANNOT, text);
+	}
+	if (w->convert.without_times) {
+		snprintf(text, sizeof(text),
+			 "the times of %llu operations, which CUPTI gave without",
+			 (unsigned long long)w->convert.without_times);
+		fw_facts_text(&w->convert, FW_REC_INFO_CANNOT, text);
+	}
+}
+
 static void end_file(struct fw_writer *w)
 {
 	if (w->is_ended)
 		return;
 	w->is_ended = true;
 	check_takeover(w);
+	write_shortfalls(w);
 	if (w->is_blind && w->next_second_mono && w->sink.state == FW_SINK_OPEN)
 		lose(w, w->blind_reason, w->blind_mono, UINT64_MAX);
 	if (!w->is_granted)
