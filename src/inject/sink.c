@@ -1,5 +1,6 @@
 #include "inject/sink.h"
 
+#include "inject/descriptor.h"
 #include "trace/recording_write.h"
 
 #include <errno.h>
@@ -16,9 +17,6 @@
 
 /* Of the allowed size, kept for the records of the end. */
 #define END_BYTES 4096
-
-/* Our descriptor is above those that programs number themselves. */
-#define FD_LEAST 300
 
 /* As many files of one process number as there may be in a recording. */
 #define FILES_OF_PID 10000
@@ -48,16 +46,6 @@ static bool write_all(int fd, const void *bytes, size_t size, size_t *done)
 	return true;
 }
 
-static int move_up(int fd)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_LEAST);
-
-	if (high < 0)
-		return fd;
-	close(fd);
-	return high;
-}
-
 static int create(struct fw_sink *sink, const char *dir, uint32_t pid)
 {
 	for (unsigned n = 0; n < FILES_OF_PID; n++) {
@@ -66,9 +54,9 @@ static int create(struct fw_sink *sink, const char *dir, uint32_t pid)
 		if (snprintf(sink->path, sizeof(sink->path), "%s/process-%u-%u.fwr", dir, pid, n) >=
 		    (int)sizeof(sink->path))
 			return -1;
-		fd = open(sink->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+		fd = fw_descriptor_open(sink->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND);
 		if (fd >= 0)
-			return move_up(fd);
+			return fd;
 		if (errno != EEXIST)
 			return -1;
 	}
@@ -109,9 +97,7 @@ bool fw_sink_open(struct fw_sink *sink, const char *dir, uint32_t pid, uint64_t 
 
 static bool is_our_file(const struct fw_sink *sink)
 {
-	struct stat st;
-
-	return !fstat(sink->fd, &st) && st.st_dev == sink->device && st.st_ino == sink->inode;
+	return fw_descriptor_is(sink->fd, sink->device, sink->inode);
 }
 
 /* A program may close all descriptors, and open its own files on their numbers. */
@@ -119,13 +105,11 @@ static bool has_file(struct fw_sink *sink)
 {
 	if (is_our_file(sink))
 		return true;
-	sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-	if (sink->fd < 0)
-		return false;
-	sink->fd = move_up(sink->fd);
+	sink->fd = fw_descriptor_open(sink->path, O_WRONLY | O_APPEND);
 	if (is_our_file(sink))
 		return true;
-	close(sink->fd);
+	if (sink->fd >= 0)
+		close(sink->fd);
 	sink->fd = -1;
 	return false;
 }

@@ -56,7 +56,8 @@ bool fw_writer_open(struct fw_writer *writer, const char *dir, const char *optio
 	writer->blind_reason = FW_REC_LOSS_PAUSED;
 	writer->blind_mono = fw_sink_now();
 	writer->checked_mono = writer->blind_mono;
-	fw_rings_enable(fw_control_wanted(&writer->control) == FW_REC_WANT_RECORD);
+	atomic_store(&writer->wanted, fw_control_wanted(&writer->control, writer->blind_mono));
+	fw_rings_enable(writer->wanted == FW_REC_WANT_RECORD);
 	atomic_store(&writer->phase, FW_WRITER_RUNS);
 	return true;
 }
@@ -68,10 +69,9 @@ void fw_writer_close(struct fw_writer *writer)
 	fw_sink_end(&writer->sink);
 }
 
-static bool is_wanted(struct fw_writer *w)
+static bool is_wanted(const struct fw_writer *w, enum fw_rec_wanted wanted)
 {
-	return fw_control_wanted(&w->control) == FW_REC_WANT_RECORD &&
-	       (!w->options.is_ranged || fw_session_in_range());
+	return wanted == FW_REC_WANT_RECORD && (!w->options.is_ranged || fw_session_in_range());
 }
 
 void fw_writer_attach_cuda(struct fw_writer *writer)
@@ -91,7 +91,7 @@ void fw_writer_attach_cuda(struct fw_writer *writer)
 		if (!fw_session_read_clock(&writer->session, &writer->first_clock))
 			writer->first_clock.after_mono = 0;
 		/* At once: the first kernels follow. */
-		if (is_wanted(writer))
+		if (is_wanted(writer, atomic_load(&writer->wanted)))
 			fw_session_arm(&writer->session);
 	}
 	atomic_store_explicit(&writer->has_cuda, true, memory_order_release);
@@ -315,16 +315,21 @@ static void follow(struct fw_writer *w)
 	fw_session_follow_range(!w->is_blind);
 }
 
+/* Between the start and the first look at the control file is no pause. */
+static bool was_blind(const struct fw_writer *w)
+{
+	return w->is_blind && w->next_second_mono;
+}
+
 static void see_again(struct fw_writer *w)
 {
-	bool was_long = fw_sink_now() - w->blind_mono > MS || w->is_granted;
+	bool is_loss = was_blind(w);
 
 	fw_rings_enable(true);
 	w->is_blind = false;
 	/* Before the clock is read: another tool may have set it. */
 	follow(w);
-	/* Between the start of the thread and now is no pause. */
-	if (was_long && w->next_second_mono)
+	if (is_loss)
 		lose(w, w->blind_reason, w->blind_mono, UINT64_MAX);
 	write_clock(w, fw_sink_now());
 }
@@ -333,8 +338,7 @@ static void give_way(struct fw_writer *w)
 {
 	write_clock(w, fw_sink_now());
 	if (!w->is_blind || w->blind_reason != FW_REC_LOSS_OTHER_PROFILER) {
-		/* Between the start of the thread and now is no pause. */
-		if (w->is_blind && w->next_second_mono)
+		if (was_blind(w))
 			lose(w, w->blind_reason, w->blind_mono, UINT64_MAX);
 		go_blind(w, FW_REC_LOSS_OTHER_PROFILER);
 	}
@@ -379,7 +383,7 @@ static void end_file(struct fw_writer *w)
 	w->is_ended = true;
 	check_takeover(w);
 	write_shortfalls(w);
-	if (w->is_blind && w->next_second_mono && w->sink.state == FW_SINK_OPEN)
+	if (was_blind(w) && w->sink.state == FW_SINK_OPEN)
 		lose(w, w->blind_reason, w->blind_mono, UINT64_MAX);
 	if (!w->is_granted)
 		write_clock(w, fw_sink_now());
@@ -400,10 +404,12 @@ static void stop_for_good(struct fw_writer *w)
 
 static void look_at_control(struct fw_writer *w, int64_t now)
 {
-	enum fw_rec_wanted wanted = fw_control_wanted(&w->control);
+	enum fw_rec_wanted wanted = fw_control_wanted(&w->control, now);
 	bool asked = fw_control_is_asked(&w->control, now);
-	bool should = !w->is_ended && w->sink.state == FW_SINK_OPEN && !asked && is_wanted(w);
+	bool should =
+		!w->is_ended && w->sink.state == FW_SINK_OPEN && !asked && is_wanted(w, wanted);
 
+	atomic_store(&w->wanted, wanted);
 	w->next_control_mono = now + CONTROL_NS;
 	if (asked && !w->is_granted)
 		give_way(w);

@@ -19,6 +19,7 @@ struct fw_writer {
 	struct fw_control control;
 	struct fw_session session;       /* of the writer thread once has_cuda is set */
 	struct fw_rec_clock first_clock; /* read before anything was recorded; after_mono 0: none */
+	_Atomic int wanted;              /* enum fw_rec_wanted, as last read */
 	_Atomic bool has_cuda;
 	_Atomic uint32_t is_stopping; /* a futex */
 	_Atomic int phase;

@@ -197,26 +197,36 @@ static void control_and_yield(void **state)
 	uint32_t control_words[3] = { FW_REC_CONTROL_MAGIC, FW_REC_VERSION, FW_REC_WANT_PAUSE };
 	uint32_t yield_words[2] = { 0, 0 };
 	struct fw_control control;
+	int64_t now = 1;
 	int fd;
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	fw_control_open(&control, dir, 42);
-	assert_int_equal(fw_control_wanted(&control), FW_REC_WANT_RECORD); /* no recorder */
-	assert_false(fw_control_is_asked(&control, 0));
+	assert_int_equal(fw_control_wanted(&control, now), FW_REC_WANT_RECORD); /* no recorder */
+	assert_false(fw_control_is_asked(&control, now));
 	write_words(dir, "control", control_words, 12);
-	assert_int_equal(fw_control_wanted(&control), FW_REC_WANT_PAUSE);
+	assert_int_equal(fw_control_wanted(&control, ++now), FW_REC_WANT_RECORD); /* too soon */
+	now += 300000000;
+	assert_int_equal(fw_control_wanted(&control, now), FW_REC_WANT_PAUSE);
 	control_words[2] = 17;
 	write_words(dir, "control", control_words, 12);
-	assert_int_equal(fw_control_wanted(&control), FW_REC_WANT_RECORD);
+	assert_int_equal(fw_control_wanted(&control, now), FW_REC_WANT_RECORD);
 	write_words(dir, "control", control_words, 5);
-	assert_int_equal(fw_control_wanted(&control), FW_REC_WANT_RECORD);
+	assert_int_equal(fw_control_wanted(&control, now), FW_REC_WANT_RECORD);
+	/* The program has closed it: it is opened again, above the low numbers. */
+	control_words[2] = FW_REC_WANT_STOP;
+	write_words(dir, "control", control_words, 12);
+	close(control.control.fd);
+	now += 300000000;
+	assert_int_equal(fw_control_wanted(&control, now), FW_REC_WANT_STOP);
+	assert_true(control.control.fd >= 300);
+
 	write_words(dir, "yield-42", yield_words, 8);
-	assert_false(fw_control_is_asked(&control, 1)); /* not looked for so soon */
-	assert_false(fw_control_is_asked(&control, 300000000));
+	assert_false(fw_control_is_asked(&control, now += 300000000));
 	yield_words[0] = 1;
 	write_words(dir, "yield-42", yield_words, 8);
-	assert_true(fw_control_is_asked(&control, 300000001));
+	assert_true(fw_control_is_asked(&control, ++now));
 	fw_control_grant(&control, true);
 	snprintf(path, sizeof(path), "%s/yield-42", dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -225,10 +235,11 @@ static void control_and_yield(void **state)
 	assert_int_equal(yield_words[0], 1);
 	assert_int_equal(yield_words[1], 1);
 	unlink(path);
-	assert_false(fw_control_is_asked(&control, 300000002));
 	snprintf(path, sizeof(path), "%s/control", dir);
 	unlink(path);
 	rmdir(dir);
+	close(control.control.fd);
+	close(control.yield.fd);
 }
 
 /* Position of a library among those that are tried; -1: not among them. */
