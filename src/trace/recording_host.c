@@ -97,15 +97,15 @@ void fw_rec_take_range(struct fw_rec_reader *r, const struct fw_rec_range *range
 	ranges->kind[row] = range_kind(range->head.extra);
 }
 
-static void count_lost(struct fw_integrity *flaws, const struct fw_rec_loss *loss)
+static void count_lost(uint64_t *lost, const struct fw_rec_loss *loss)
 {
-	uint64_t room = UINT64_MAX - flaws->dropped_records;
+	uint64_t room = UINT64_MAX - *lost;
 
 	/* Where nobody counted, at least one was lost. */
 	if (loss->count == UINT64_MAX)
-		flaws->dropped_records += room > 0;
+		*lost += room > 0;
 	else
-		flaws->dropped_records += loss->count < room ? loss->count : room;
+		*lost += loss->count < room ? loss->count : room;
 }
 
 void fw_rec_take_loss(struct fw_rec_reader *r, const struct fw_rec_loss *loss)
@@ -114,7 +114,10 @@ void fw_rec_take_loss(struct fw_rec_reader *r, const struct fw_rec_loss *loss)
 	uint32_t reason = loss->head.extra, row;
 
 	if (reason != FW_REC_LOSS_PAUSED && reason != FW_REC_LOSS_OTHER_PROFILER)
-		count_lost(&r->trace->integrity, loss);
+		count_lost(r->header.kind == FW_REC_FILE_PROCESS
+				   ? &r->trace->integrity.dropped_records
+				   : &r->trace->integrity.dropped_samples,
+			   loss);
 	if (r->process == FW_NONE || !fw_rec_span_mono(r, loss->start_mono, loss->end_mono))
 		return;
 	row = fw_trace_add_blind_intervals(r->trace);

@@ -189,6 +189,7 @@ def small(folder):
     shim.write(folder / "python-100-0.fwr")
     samples = File("host", 99, MONO - 9_000_000)
     samples.thread(100, "trainer", pid=100)
+    samples.loss(host(0), host(300), "dropped-host", 5)
     samples.switch(host(405), host(425), 100, 100, runnable=1)
     samples.host(host(100), "rss_bytes", 1e9, pid=100)
     samples.info("host", "node1")
