@@ -36,3 +36,11 @@ if [ "$trace" ]; then
 	clean "$build/fullwarp" report "$trace" >"$scratch/here"
 	cmp "$scratch/there" "$scratch/here" || fail "its report differs from the build's"
 fi
+
+# From there too, record finds what it loads into programs.
+if [ -f "$top/lib/fullwarp/libfullwarp_inject.so" ]; then
+	clean "$fullwarp" record -o "$scratch/out" sh -c 'echo "$CUDA_INJECTION64_PATH"; echo "$PYTHONPATH"' \
+		>"$scratch/found" 2>"$scratch/said" || fail "record does not run: $(cat "$scratch/said")"
+	printf '%s\n' "$top/lib/fullwarp/libfullwarp_inject.so" "$top/share/fullwarp/python" | cmp - "$scratch/found" ||
+		fail "record finds other parts: $(cat "$scratch/found")"
+fi
