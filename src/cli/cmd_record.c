@@ -21,12 +21,9 @@ static void note(void *user, const char *message)
 /* Where the recording is, and how much. */
 static void tell(const struct fw_record_result *result, const char *program)
 {
-	if (!result->is_recorded || !result->folder)
+	if (!result->is_recorded || !result->folder ||
+	    fw_recording_is_empty("record", result, program))
 		return;
-	if (!result->processes) {
-		fw_recording_explain_nothing("record", program);
-		return;
-	}
 	if (result->counters_why)
 		fprintf(stderr, "fullwarp record: GPU counters of a lesser source: %s\n",
 			result->counters_why);

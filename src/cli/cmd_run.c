@@ -124,12 +124,9 @@ static int report(const struct reporting *args, const char *folder)
 static bool conclude(const struct reporting *args, const struct fw_record_result *result,
 		     const char *program, bool is_kept)
 {
-	if (!result->is_recorded)
+	if (!result->is_recorded || !result->folder ||
+	    fw_recording_is_empty("run", result, program))
 		return true;
-	if (!result->processes) {
-		fw_recording_explain_nothing("run", program);
-		return true;
-	}
 	if (!report(args, result->folder) && !is_kept)
 		return true;
 	fprintf(stderr, "fullwarp run: the recording is in %s\n", result->folder);

@@ -3,6 +3,7 @@
 
 #include "cli/duration.h"
 #include "cli/size.h"
+#include "gpu/cuda.h"
 
 #include <regex.h>
 #include <signal.h>
@@ -182,26 +183,47 @@ static bool leaves_environment(const char *name)
 	return false;
 }
 
-void fw_recording_explain_nothing(const char *command, const char *program)
+static void explain_no_process(const char *command, const char *program)
 {
 	const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+	struct fw_error err = { 0 };
+	struct fw_cuda cuda;
 	struct stat info;
 
 	fprintf(stderr, "fullwarp %s: no process called CUDA, so there is nothing to report\n",
 		command);
-	if (leaves_environment(name))
+	if (leaves_environment(name)) {
 		fprintf(stderr,
 			"  %s starts programs without this environment: put fullwarp inside, "
 			"before the program\n",
 			name);
-	else if (slash && !stat(program, &info) && info.st_mode & (S_ISUID | S_ISGID))
+	} else if (slash && !stat(program, &info) && info.st_mode & (S_ISUID | S_ISGID)) {
 		fprintf(stderr,
 			"  %s is setuid or setgid: the driver loads nothing into such a program\n",
 			program);
+	} else if (fw_cuda_open(&cuda, &err)) {
+		fprintf(stderr, "  no program can use the GPU here: %s\n", err.message);
+	} else {
+		fw_cuda_close(&cuda);
+		fprintf(stderr,
+			"  if it should have: 'fullwarp doctor' looks at the driver and the GPU; a "
+			"program linked statically,\n"
+			"  or one that was started earlier (a server, a daemon), cannot be "
+			"watched\n");
+	}
+}
+
+bool fw_recording_is_empty(const char *command, const struct fw_record_result *result,
+			   const char *program)
+{
+	if (!result->was_wanted)
+		fprintf(stderr,
+			"fullwarp %s: nothing was recorded: the program ended before --delay or "
+			"--signal let it begin\n",
+			command);
+	else if (!result->processes)
+		explain_no_process(command, program);
 	else
-		fprintf(stderr, "  if it should have: 'fullwarp doctor' looks for the driver and "
-				"the GPU; a "
-				"program linked statically,\n"
-				"  or one that was started earlier (a server, a daemon), cannot be "
-				"watched\n");
+		return false;
+	return true;
 }

@@ -22,7 +22,8 @@ int fw_recording_settle(const struct fw_usage *usage, const struct fw_recording_
 /* The exit code for a recording that failed before the program ran, explained. */
 int fw_recording_failure(const char *command, const struct fw_error *err);
 
-/* Says on stderr why a program seems not to have used the GPU, as far as it can be told. */
-void fw_recording_explain_nothing(const char *command, const char *program);
+/* Says on stderr why nothing of the GPU was recorded, as far as it can be told; false: something was. */
+bool fw_recording_is_empty(const char *command, const struct fw_record_result *result,
+			   const char *program);
 
 #endif

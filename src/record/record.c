@@ -165,6 +165,8 @@ static int64_t apply_schedule(struct fw_record_session *session, bool is_switche
 							  is_switched_on, &until);
 
 	atomic_store(&session->folder.control->wanted, (uint32_t)wanted);
+	if (wanted == FW_REC_WANT_RECORD)
+		session->result->was_wanted = true;
 	if (__builtin_add_overflow(until, session->start_mono, &until))
 		return INT64_MAX;
 	return until;
@@ -221,6 +223,8 @@ static fw_status run(struct fw_record_session *session, struct fw_error *err)
 	if (folder->path) {
 		if (folder->is_leader)
 			apply_schedule(session, false);
+		else
+			session->result->was_wanted = true; /* as far as this recorder knows */
 		note_missing_parts(session);
 		fw_record_write_meta(session);
 	}

@@ -25,6 +25,7 @@ struct fw_record_result {
 	int status;         /* the program's, as a shell gives it */
 	bool is_started;    /* the program ran */
 	bool is_recorded;   /* and there is a recording of it */
+	bool was_wanted;    /* false: it ended before delay or signal let the recording begin */
 	char *folder;       /* for free() */
 	unsigned processes; /* with a file of their own: they called CUDA */
 	uint64_t bytes;     /* of the recording */
