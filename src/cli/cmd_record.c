@@ -19,12 +19,12 @@ static void note(void *user, const char *message)
 }
 
 /* Where the recording is, and how much. */
-static void tell(const struct fw_record_result *result, const char *program)
+static void tell(const struct fw_record_result *result, const struct fw_record_options *options)
 {
 	if (!result->is_recorded || !result->folder ||
-	    fw_recording_is_empty("record", result, program))
+	    fw_recording_is_empty("record", result, options->command[0]))
 		return;
-	if (result->counters_why)
+	if (result->counters_why && options->counter_source == FW_COUNTERS_AUTO)
 		fprintf(stderr, "fullwarp record: GPU counters of a lesser source: %s\n",
 			result->counters_why);
 	fprintf(stderr, "fullwarp record: %s: %u process%s, %s", result->folder, result->processes,
@@ -61,7 +61,7 @@ int fw_cmd_record(int argc, char **argv)
 	options.command = argv + 1;
 	if (fw_record(&options, &result, &err))
 		return fw_recording_failure("record", &err);
-	tell(&result, argv[1]);
+	tell(&result, &options);
 	status = result.status;
 	fw_record_result_release(&result);
 	return status;
