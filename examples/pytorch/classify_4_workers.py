@@ -1,0 +1,14 @@
+"""Classifies pictures: other processes load the next batches while this one computes."""
+import torch
+
+import common
+
+args = common.arguments()
+model = common.resnet50(args).eval()
+loader = torch.utils.data.DataLoader(common.Images(args), batch_size=args.batch_size, num_workers=args.workers,
+                                     pin_memory=args.device == "cuda")
+
+with torch.no_grad():
+    for images, labels in common.measured(loader, args):
+        images = images.to(args.device, non_blocking=True)
+        model(images)
