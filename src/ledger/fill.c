@@ -1,6 +1,6 @@
 /* The compute nanoseconds of a window by how full the GPU can have been: docs/ledger-fill.md. */
+#include "ledger/counters_build.h"
 #include "ledger/fit.h"
-#include "ledger/ledger_private.h"
 
 #include <stdlib.h>
 
@@ -36,7 +36,12 @@ struct sweep {
 	int64_t *alone_ns;  /* by row: time in which only this kernel ran */
 	size_t computing,
 		others; /* kernels that are not collectives, and the rest of what computes */
-	uint64_t ops;   /* sum of the numbers of those counted in computing: of one, its own */
+	/* The stretch in which only the kernels of one row run, up to now. */
+	struct fw_kernel_row *table;
+	uint64_t alone_row;
+	int64_t alone_start, alone_end; /* equal: there is none */
+	struct fw_counter_cursor cursor;
+	uint64_t ops; /* sum of the numbers of those counted in computing: of one, its own */
 };
 
 static bool index_rows(struct sweep *s, const struct fw_kernel_row *rows)
@@ -67,6 +72,25 @@ static void turn(struct sweep *s, uint32_t op, bool begins)
 	}
 }
 
+/* The samples of the stretch that ends here. */
+static void end_stretch(struct sweep *s)
+{
+	if (s->alone_end > s->alone_start)
+		fw_counters_credit(s->ledger, s->device, &s->cursor, &s->table[s->alone_row],
+				   s->alone_start, s->alone_end);
+	s->alone_start = s->alone_end;
+}
+
+static void extend_stretch(struct sweep *s, uint64_t row, int64_t start, int64_t end)
+{
+	if (s->alone_end == s->alone_start || s->alone_end != start || s->alone_row != row) {
+		end_stretch(s);
+		s->alone_row = row;
+		s->alone_start = start;
+	}
+	s->alone_end = end;
+}
+
 static void credit(struct sweep *s, int64_t start, int64_t end)
 {
 	const struct fw_trace_ops *ops = &s->ledger->trace->ops;
@@ -79,10 +103,12 @@ static void credit(struct sweep *s, int64_t start, int64_t end)
 		return;
 	if (s->computing == 1 && !s->others)
 		row = fw_map_find(&s->rows, ops->name[s->ops], ops->detail[s->ops]);
-	if (row)
+	if (row) {
 		s->alone_ns[*row] += end - start;
-	else
+		extend_stretch(s, *row, start, end);
+	} else {
 		s->device->fill_ns[FW_FILL_UNKNOWN] += end - start;
+	}
 }
 
 /* At one instant all beginnings come before all ends, so that no count goes below 0. */
@@ -105,6 +131,7 @@ static void sweep(struct sweep *s)
 			turn(s, by_end[j], false);
 		last = now;
 	}
+	end_stretch(s);
 }
 
 /*
@@ -172,7 +199,7 @@ static fw_status check_sum(const struct fw_device_ledger *device, struct fw_erro
 fw_status fw_ledger_fill(struct fw_ledger *ledger, struct fw_device_ledger *device,
 			 struct fw_kernel_row *rows, struct fw_error *err)
 {
-	struct sweep s = { .ledger = ledger, .device = device };
+	struct sweep s = { .ledger = ledger, .device = device, .table = rows };
 	bool ok = index_rows(&s, rows);
 
 	if (ok) {

@@ -66,6 +66,20 @@ enum fw_fill {
 	FW_FILL_COUNT
 };
 
+enum fw_counter {
+#define FW_COUNTER(constant, name, text) FW_COUNTER_##constant,
+#include "ledger/counters.def"
+#undef FW_COUNTER
+	FW_COUNTER_COUNT
+};
+
+/* The mean of a counter's samples, weighted by time. */
+struct fw_counter_mean {
+	double value;       /* percent, if there are samples */
+	int64_t covered_ns; /* the time of which they tell */
+	int64_t samples;    /* 0: unknown */
+};
+
 /* All launches of one kernel with one configuration in the window; by total time, longest first. */
 struct fw_kernel_row {
 	uint32_t name, shape; /* shape FW_NONE: unknown */
@@ -76,6 +90,8 @@ struct fw_kernel_row {
 	int32_t blocks_per_sm; /* -1: unknown */
 	double waves;          /* grid blocks / (SMs x blocks a SM); < 0: unknown */
 	enum fw_fill fill;     /* where most of its time went */
+	/* Of samples wholly inside times in which nothing but this row ran. */
+	struct fw_counter_mean measured[FW_COUNTER_COUNT];
 };
 
 struct fw_device_ledger {
@@ -92,6 +108,8 @@ struct fw_device_ledger {
 	int64_t fill_ns[FW_FILL_COUNT]; /* sums to ns[FW_CLASS_COMPUTE] */
 	const struct fw_kernel_row *kernels;
 	size_t kernel_count;
+	uint32_t counter_source; /* string: "pm-sampling", "gpm"; 0: no counters were sampled */
+	struct fw_counter_mean measured[FW_COUNTER_COUNT]; /* of the window */
 	const uint32_t *ops; /* the device's operations by start time */
 	size_t op_count;
 };

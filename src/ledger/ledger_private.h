@@ -26,12 +26,19 @@ struct fw_thread_work {
 	uint64_t ops, kernels;     /* launched by it, on all devices */
 };
 
+/* Rows of the table of counters: one counter of one device, by time, without overlap. */
+struct fw_counter_rows {
+	const uint32_t *rows;
+	size_t count;
+};
+
 /* Beside each struct fw_device_ledger, at the same index. Ties keep the order of rows. */
 struct fw_device_work {
 	const uint32_t *by_end;    /* by end, then start of the launch call (none first) */
 	const uint32_t *by_launch; /* those with a call, by process, start of the call, start */
 	size_t launched;
 	struct fw_intervals blind; /* times in which a process of the device was not recorded */
+	struct fw_counter_rows counters[FW_COUNTER_COUNT];
 };
 
 enum fw_op_flag {
@@ -90,6 +97,10 @@ int64_t fw_idle_owned(const struct fw_device_ledger *device, int64_t start, int6
 /* Sorts rows by compare, which sees ctx; equal rows keep their order. False when memory is out. */
 bool fw_sort_rows(uint32_t *rows, size_t count,
 		  int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx);
+
+/* Finds the device's samples and the means of its window; before the kernel table. */
+fw_status fw_ledger_counters(struct fw_ledger *ledger, struct fw_device_ledger *device,
+			     struct fw_error *err);
 
 /* The kernel table, and with it the fill table; called last, when everything else is in place. */
 fw_status fw_ledger_kernels(struct fw_ledger *ledger, struct fw_device_ledger *device,
