@@ -1,4 +1,5 @@
 /* The report for programs: one JSON object, its members listed in fullwarp-report.1. */
+#include "report/counters_json.h"
 #include "report/report.h"
 
 #include <stdio.h>
@@ -152,9 +153,10 @@ static void put_share(struct fw_json *json, const char *id, int64_t ns)
 	fw_json_end_object(json);
 }
 
-static void put_device(struct fw_json *json, const struct fw_trace *trace,
-		       const struct fw_device_ledger *device)
+static void put_device(struct fw_json *json, const struct fw_report *report, size_t index)
 {
+	const struct fw_trace *trace = report->ledger->trace;
+	const struct fw_device_ledger *device = &report->ledger->devices[index];
 	const struct fw_window *window = &device->window;
 
 	fw_json_begin_object(json, NULL);
@@ -174,6 +176,7 @@ static void put_device(struct fw_json *json, const struct fw_trace *trace,
 	for (unsigned f = 0; f < FW_FILL_COUNT; f++)
 		put_share(json, fw_fill_id((enum fw_fill)f), device->fill_ns[f]);
 	fw_json_end_array(json);
+	fw_json_counters(json, report, index);
 	fw_json_end_object(json);
 }
 
@@ -271,7 +274,7 @@ void fw_write_json(const struct fw_report *report, const struct fw_report_style 
 	put_trace(&json, ledger->trace);
 	fw_json_begin_array(&json, "devices");
 	for (size_t i = 0; i < ledger->device_count; i++)
-		put_device(&json, ledger->trace, &ledger->devices[i]);
+		put_device(&json, report, i);
 	fw_json_end_array(&json);
 	fw_json_string(&json, "verdict", report->verdict);
 	put_unable(&json, &report->findings);

@@ -8,6 +8,9 @@
 void fw_text_ledger(struct fw_page *page, const struct fw_device_ledger *device);
 void fw_text_fill(struct fw_page *page, const struct fw_device_ledger *device);
 
+/* What the counters measured, if any were sampled: of the window, the steps, single kernels. */
+void fw_text_counters(struct fw_page *page, const struct fw_report *report, size_t device);
+
 /* What the time before the window went into, as far as the trace tells; nothing where it does not. */
 void fw_text_before(struct fw_page *page, const struct fw_report *report, size_t device);
 

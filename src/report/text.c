@@ -135,6 +135,7 @@ static void put_device(struct fw_page *page, const struct fw_report *report, siz
 	fw_text_findings(page, report, (uint32_t)index);
 	fw_text_before(page, report, index);
 	fw_text_fill(page, device);
+	fw_text_counters(page, report, index);
 	fw_text_kernels(page, trace, device, kernels);
 }
 

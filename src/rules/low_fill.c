@@ -1,5 +1,6 @@
 /* Kernels whose grids leave SMs without work: too few blocks, or a last wave that is not whole. */
 #include "rules/host.h"
+#include "rules/measured.h"
 #include "rules/rule.h"
 
 #include "base/demangle.h"
@@ -87,11 +88,12 @@ static void add_rows(const struct fw_ledger *ledger, const struct fw_device_ledg
 				    fw_demangle(&findings->arena, fw_trace_text(t, best->name)),
 				    most.is_tail ? "last wave not whole" : "fewer blocks than SMs",
 				    "grid %" PRIu32 "x%" PRIu32 "x%" PRIu32 ", %" PRId64
-				    " times, %s, of which empty (model) %s",
+				    " times, %s, of which empty (model) %s%s",
 				    t->shapes.grid_x[best->shape], t->shapes.grid_y[best->shape],
 				    t->shapes.grid_z[best->shape], best->count,
 				    fw_ns_text(findings, best->total_ns),
-				    fw_ns_text(findings, (int64_t)most.lost_ns));
+				    fw_ns_text(findings, (int64_t)most.lost_ns),
+				    fw_measured_kernel(findings, best));
 	}
 }
 
@@ -129,11 +131,21 @@ static void add_changes(struct fw_findings *findings, struct fw_finding *f, doub
 					"split wins differs from GPU to GPU, so measure it" });
 }
 
+/* The model's cost, or what the counters measured where that is less: more cannot have been lost. */
+static int64_t cost_of(const struct fw_device_ledger *device, double model, bool *is_measured)
+{
+	int64_t measured = fw_measured_empty_ns(device);
+
+	*is_measured = measured >= 0 && (double)measured < model;
+	return *is_measured ? measured : (int64_t)model;
+}
+
 static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *findings)
 {
 	const struct fw_device_ledger *device = &ledger->devices[d];
 	double few = 0, tail = 0, sum = 0;
 	struct fw_finding *f;
+	bool is_measured;
 	int64_t cost;
 
 	if (fw_rule_lacks(ledger, findings, &fw_rule_low_fill, FW_BLIND_NO_DEVICE_PROPERTIES,
@@ -151,15 +163,17 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 		few *= (double)device->ns[FW_CLASS_COMPUTE] / sum;
 		tail *= (double)device->ns[FW_CLASS_COMPUTE] / sum;
 	}
-	cost = (int64_t)(few + tail);
+	cost = cost_of(device, few + tail, &is_measured);
 	if (cost <= 0)
 		return;
 	f = fw_finding_add(findings, &fw_rule_low_fill, d,
-			   "Kernels leave SMs without work (a model)");
+			   is_measured ? "Kernels leave SMs without work (measured)"
+				       : "Kernels leave SMs without work (a model)");
 	fw_finding_cost(f, device, cost, fw_gpu_bound(ledger, findings, d, cost));
 	fw_finding_evidence(findings, f, NULL, "time of empty SMs (model: blocks take equal time)",
 			    "too few blocks %s, last waves %s", fw_ns_text(findings, (int64_t)few),
 			    fw_ns_text(findings, (int64_t)tail));
+	fw_measured_evidence(ledger, d, findings, f);
 	add_rows(ledger, device, findings, f);
 	add_changes(findings, f, few, tail);
 }

@@ -1,5 +1,5 @@
 /* Says so when the GPU was busy and no cause of idleness costs enough to matter. Runs last. */
-#include "rules/rule.h"
+#include "rules/measured.h"
 
 #include <inttypes.h>
 
@@ -46,6 +46,7 @@ static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_
 	fw_finding_evidence(findings, f, NULL, "GPU busy", "%.1f %% of the window, kernels %.1f %%",
 			    100 * share(device, device->gpu_busy_ns),
 			    100 * share(device, device->kernel_busy_ns));
+	fw_measured_evidence(ledger, (size_t)(device - ledger->devices), findings, f);
 	if (device->ns[idle])
 		fw_finding_evidence(findings, f, NULL, "largest idle class", "%s, %.1f %%",
 				    fw_class_id(idle), 100 * share(device, device->ns[idle]));

@@ -1,5 +1,6 @@
 /* Each step brings so little work that neither the GPU's SMs nor the host's launches pay. */
 #include "base/amount.h"
+#include "rules/measured.h"
 #include "rules/rule.h"
 
 #include <inttypes.h>
@@ -89,6 +90,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 			    "%s: a step costs it whatever its batch; twice the batch halves it "
 			    "for each item",
 			    fw_ns_text(findings, cost));
+	fw_measured_evidence(ledger, d, findings, f);
 	add_memory(ledger, device, findings, f, used);
 	fw_finding_change(findings, f,
 			  &(struct fw_change){

@@ -1,5 +1,6 @@
 /* Matrix products and convolutions in fp32 on the ordinary cores of a GPU that has tensor cores. */
 #include "rules/host.h"
+#include "rules/measured.h"
 #include "rules/precision.h"
 
 #include <inttypes.h>
@@ -65,6 +66,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 			findings, f, NULL, "matrix kernels, as their names tell it",
 			"fp32 %s, TF32 %s, half or narrower %s", fw_ns_text(findings, p.fp32_ns),
 			fw_ns_text(findings, p.tf32_ns), fw_ns_text(findings, p.narrow_ns));
+		fw_measured_evidence(ledger, d, findings, f);
 		fw_places_report(&p.fp32, ledger, findings, f, "fp32 without tensor cores");
 		add_changes(findings, f, cc);
 	}

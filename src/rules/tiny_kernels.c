@@ -1,6 +1,7 @@
 /* Runs of short elementwise kernels that could be one kernel. */
 #include "rules/gpu_time.h"
 #include "rules/kernel_kind.h"
+#include "rules/measured.h"
 #include "rules/places.h"
 
 #include <inttypes.h>
@@ -124,6 +125,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 				    "%s of kernels beside the longest of each run, %s of gaps",
 				    fw_ns_text(findings, job.saved_ns),
 				    fw_ns_text(findings, job.gap_ns));
+		fw_measured_evidence(ledger, d, findings, f);
 		fw_places_report(&job.places, ledger, findings, f, "runs that begin with");
 		fw_finding_change(
 			findings, f,
