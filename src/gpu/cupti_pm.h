@@ -190,7 +190,7 @@ struct fw_cupti_pm_sample_info {
 	const uint8_t *data;
 	size_t bytes;
 	size_t sample;
-	uint64_t start, end; /* out: ns of the GPU's clock */
+	uint64_t start, end; /* out: ns of CUPTI's clock */
 };
 
 /* The library's calls; an optional one may be NULL. Immutable after opening. */

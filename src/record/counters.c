@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NVML's figures change a few times a second, and with GPM a reading takes 4 ms of CPU time. */
+/* NVML's figures change a few times a second; GPM's samples are true from 100 ms on. */
 #define STATE_NS INT64_C(500000000)
+#define GPM_NS   INT64_C(250000000)
 
 /* A context of CUDA takes hundreds of MB of the device: somebody uses it. */
 #define CONTEXT_BYTES (64.0 * 1048576)
@@ -229,6 +230,14 @@ static void read_state(struct fw_record_counters *c, int64_t now_mono)
 	}
 }
 
+static int64_t state_interval(const struct fw_record_counters *c)
+{
+	for (unsigned i = 0; i < FW_SAMPLE_GPUS; i++)
+		if (c->gpus[i].source == FW_COUNTERS_GPM)
+			return GPM_NS;
+	return STATE_NS;
+}
+
 void fw_record_counters_tick(void *counters, int64_t now_mono)
 {
 	struct fw_record_counters *c = counters;
@@ -239,7 +248,7 @@ void fw_record_counters_tick(void *counters, int64_t now_mono)
 		if (c->gpus[i].pm && !fw_counters_device_read(&c->gpus[i], c->stream, &err))
 			fall_back(c, &c->gpus[i], err.message);
 	}
-	if (!c->state_mono || now_mono - c->state_mono >= STATE_NS)
+	if (!c->state_mono || now_mono - c->state_mono >= state_interval(c))
 		read_state(c, now_mono);
 	fw_record_stream_flush(c->stream);
 }

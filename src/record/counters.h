@@ -8,7 +8,8 @@
 #include "record/stream.h"
 #include "sample/counter_source.h"
 
-#define FW_RECORD_COUNTERS_TICK_NS INT64_C(50000000)
+/* A reading of PM samples costs 3 ms of CPU time beside the samples': few readings. */
+#define FW_RECORD_COUNTERS_TICK_NS INT64_C(250000000)
 #define FW_RECORD_PM_NS            INT64_C(2000000)
 
 struct fw_record_counters;

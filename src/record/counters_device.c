@@ -7,6 +7,8 @@
 /* Of a reading, in the sampler's buffer: two seconds at 0.2 ms. */
 #define READING_SAMPLES 10000
 
+#define CLOCK_NS INT64_C(1000000000)
+
 /* Read at every sample; the others, whose course matters less, are averaged over a reading. */
 static bool is_fine(enum fw_gpu_value value)
 {
@@ -33,7 +35,6 @@ bool fw_counters_device_sample(struct fw_counters_device *device, struct fw_pm_l
 	struct fw_pm_options options = { .interval_ns = (uint64_t)interval_ns };
 
 	device->samples = (struct fw_vec)FW_VEC(struct fw_pm_sample);
-	device->clock = (struct fw_pm_clock){ 0 };
 	return !fw_pm_open(&device->pm, library, uuid, &options, err);
 }
 
@@ -53,37 +54,21 @@ static void keep(void *arg, const struct fw_pm_sample *sample)
 		device->dropped++;
 }
 
-/* A pair of the sampler's clock: the sample's end lies between the two times, by what we know. */
-static void put_clock(struct fw_record_stream *stream, const struct fw_counters_device *device,
-		      const struct fw_pm_clock_pair *pair)
+/* A pair of clocks by which samples were placed, once a second. */
+static void put_clock(struct fw_record_stream *stream, struct fw_counters_device *device,
+		      const struct fw_pm_clock *clock)
 {
 	struct fw_rec_device_clock c = {
 		.head = { FW_REC_DEVICE_CLOCK, sizeof(c), device->number },
-		.before_mono = pair->asked_mono,
-		.after_mono = pair->told_mono,
-		.device_ns = pair->device_ns,
+		.before_mono = clock->before_mono,
+		.after_mono = clock->after_mono,
+		.device_ns = clock->cupti_ns,
 	};
-	const struct fw_pm_sample *samples = device->samples.data;
 
-	/* A sample ended up to one interval before the reading, or there would have been another. */
-	if (device->samples.len)
-		c.before_mono -= (int64_t)(samples[0].end - samples[0].start);
-	fw_record_stream_append(stream, &c);
-}
-
-static void take_clock(struct fw_counters_device *device, struct fw_record_stream *stream,
-		       const struct fw_pm_read *read)
-{
-	struct fw_pm_clock_pair pair = { read->asked_mono, read->told_mono, read->newest_end };
-	struct fw_pm_clock_pair ended;
-	bool is_first = !device->clock.count;
-
-	if (!read->has_newest)
+	if (clock->before_mono - device->clock_mono < CLOCK_NS)
 		return;
-	if (fw_pm_clock_add(&device->clock, &pair, &ended) && stream)
-		put_clock(stream, device, &ended);
-	else if (is_first && stream)
-		put_clock(stream, device, &pair);
+	device->clock_mono = clock->before_mono;
+	fw_record_stream_append(stream, &c);
 }
 
 /* A stretch of samples that say the same is one record. */
@@ -124,12 +109,9 @@ static void put_samples(struct fw_record_stream *stream, struct fw_counters_devi
 	struct stretch stretch = { 0 };
 
 	for (size_t i = 0; i < device->samples.len; i++) {
-		int64_t start, end;
+		int64_t start = samples[i].start_mono, end = samples[i].end_mono;
 
-		if (!fw_pm_clock_mono(&device->clock, samples[i].start, &start) ||
-		    !fw_pm_clock_mono(&device->clock, samples[i].end, &end))
-			return;
-		if (start < device->last_end_mono) /* the offset became smaller */
+		if (start < device->last_end_mono) /* the clocks drift by microseconds */
 			start = device->last_end_mono;
 		if (end <= start)
 			continue;
@@ -156,7 +138,7 @@ static void put_means(struct fw_record_stream *stream, const struct fw_counters_
 		double sum = 0, time = 0;
 
 		for (size_t k = 0; k < device->samples.len && !is_fine(values[i]); k++) {
-			double length = (double)(samples[k].end - samples[k].start);
+			double length = (double)(samples[k].end_mono - samples[k].start_mono);
 
 			if (isnan(samples[k].values[i]))
 				continue;
@@ -186,7 +168,6 @@ bool fw_counters_device_read(struct fw_counters_device *device, struct fw_record
 {
 	const struct fw_pm_sample *samples;
 	struct fw_pm_read read;
-	int64_t start = 0;
 
 	device->samples.len = 0;
 	if (fw_pm_read(device->pm, keep, device, &read, err)) {
@@ -195,16 +176,17 @@ bool fw_counters_device_read(struct fw_counters_device *device, struct fw_record
 	}
 	device->dropped += read.dropped;
 	device->wild += read.wild;
-	take_clock(device, stream, &read);
 	samples = device->samples.data;
 	if (!stream) {
 		if (device->samples.len)
-			fw_pm_clock_mono(&device->clock, samples[device->samples.len - 1].end,
-					 &device->last_end_mono);
+			device->last_end_mono = samples[device->samples.len - 1].end_mono;
 		return true;
 	}
-	if (device->samples.len && fw_pm_clock_mono(&device->clock, samples[0].start, &start)) {
+	if (device->samples.len) {
+		int64_t start = samples[0].start_mono;
+
 		start = start > device->last_end_mono ? start : device->last_end_mono;
+		put_clock(stream, device, &read.clock);
 		put_samples(stream, device);
 		put_means(stream, device, start, device->last_end_mono);
 	}

@@ -6,7 +6,6 @@
 #include "sample/counter_source.h"
 #include "sample/devices.h"
 #include "sample/pm.h"
-#include "sample/pm_clock.h"
 
 /* The name of the counter whose value is NVML's bits of why the clocks are below the maximum. */
 #define FW_COUNTERS_REASONS "clocks_reasons"
@@ -19,8 +18,8 @@ struct fw_counters_device {
 	struct fw_pm *pm;         /* NULL: not sampled */
 	bool is_pm_tried;
 	enum fw_counter_source source; /* as last written; FW_COUNTERS_AUTO: not yet */
-	struct fw_pm_clock clock;
-	int64_t last_end_mono; /* of what is written */
+	int64_t clock_mono;            /* of the last clock record */
+	int64_t last_end_mono;         /* of what is written */
 	uint64_t dropped, wild;
 	struct fw_vec samples; /* struct fw_pm_sample: those of one reading */
 	int64_t values_mono;   /* of the last NVML reading */

@@ -19,6 +19,9 @@
 #define LINK_MOST    4e12                /* bytes a second: 18 links of NVLink 5 carry 0.9e12 */
 #define SAMPLE_MOST  UINT64_C(60000000000)
 
+/* A sample is handed out within milliseconds of its end; this far off, another clock timed it. */
+#define CLOCK_MOST INT64_C(1000000000)
+
 struct fw_pm_library {
 	struct fw_cuda cuda;
 	struct fw_cupti_pm cupti;
@@ -33,7 +36,10 @@ struct fw_pm {
 	uint8_t *data; /* decoded samples */
 	size_t data_bytes;
 	bool is_started;
+	bool is_fresh; /* no sample since the start: the first one reaches back to before it */
 	uint64_t last_end;
+	size_t device;
+	struct fw_pm_options options;
 };
 
 static fw_status refuse(struct fw_error *err, const char *call, int result)
@@ -238,15 +244,15 @@ static fw_status choose(struct fw_pm *pm, size_t device, struct fw_error *err)
 }
 
 /* Chips before GA10x have no trigger by time; their samples still carry their times. */
-static int set_config(struct fw_pm *pm, const struct fw_pm_options *options)
+static int set_config(struct fw_pm *pm)
 {
 	struct fw_cupti_pm_config params = {
 		.size = FW_CUPTI_SIZE(fw_cupti_pm_config, append),
 		.object = pm->object,
 		.config_bytes = pm->choice.image_bytes,
 		.config = pm->choice.image,
-		.buffer_bytes = options->buffer_bytes ? options->buffer_bytes : BUFFER_BYTES,
-		.interval = options->interval_ns,
+		.buffer_bytes = pm->options.buffer_bytes ? pm->options.buffer_bytes : BUFFER_BYTES,
+		.interval = pm->options.interval_ns,
 		.trigger = FW_CUPTI_PM_TRIGGER_TIME,
 	};
 	int result = pm->cupti->pm_set_config(&params);
@@ -268,15 +274,14 @@ static int clear_data(struct fw_pm *pm)
 	return pm->cupti->pm_counter_data_image_initialize(&params);
 }
 
-static fw_status make_data(struct fw_pm *pm, const struct fw_pm_options *options,
-			   struct fw_error *err)
+static fw_status make_data(struct fw_pm *pm, struct fw_error *err)
 {
 	struct fw_cupti_pm_data_size params = {
 		.size = FW_CUPTI_SIZE(fw_cupti_pm_data_size, bytes),
 		.object = pm->object,
 		.names = pm->choice.names,
 		.count = pm->choice.count,
-		.samples = options->batch ? options->batch : BATCH,
+		.samples = pm->options.batch ? pm->options.batch : BATCH,
 	};
 	int result = pm->cupti->pm_get_counter_data_size(&params);
 
@@ -303,33 +308,38 @@ static int start(struct fw_pm *pm)
 	struct fw_cupti_pm_object params = object_of(pm);
 	int result = pm->cupti->pm_start(&params);
 
-	pm->is_started = !result;
+	pm->is_started = pm->is_fresh = !result;
 	return result;
 }
 
-static int stop(struct fw_pm *pm)
+static void shut(struct fw_pm *pm)
 {
 	struct fw_cupti_pm_object params = object_of(pm);
 
+	if (pm->is_started)
+		pm->cupti->pm_stop(&params);
+	if (pm->object)
+		pm->cupti->pm_disable(&params);
 	pm->is_started = false;
-	return pm->cupti->pm_stop(&params);
+	pm->object = NULL;
+	free(pm->data);
+	pm->data = NULL;
 }
 
-static fw_status begin(struct fw_pm *pm, size_t device, const struct fw_pm_options *options,
-		       struct fw_error *err)
+static fw_status begin(struct fw_pm *pm, struct fw_error *err)
 {
 	struct fw_cupti_pm_enable enable = { .size = FW_CUPTI_SIZE(fw_cupti_pm_enable, object),
-					     .device = device };
+					     .device = pm->device };
 	fw_status status;
 	int result = pm->cupti->pm_enable(&enable);
 
 	if (result)
 		return refuse_device(err, "cuptiPmSamplingEnable", result);
 	pm->object = enable.object;
-	result = set_config(pm, options);
+	result = set_config(pm);
 	if (result)
 		return refuse_device(err, "cuptiPmSamplingSetConfig", result);
-	status = make_data(pm, options, err);
+	status = make_data(pm, err);
 	if (status)
 		return status;
 	result = start(pm);
@@ -340,18 +350,18 @@ fw_status fw_pm_open(struct fw_pm **pm, struct fw_pm_library *library, const cha
 		     const struct fw_pm_options *options, struct fw_error *err)
 {
 	struct fw_pm *p = calloc(1, sizeof(*p));
-	size_t device = 0;
 	fw_status status;
 
 	*pm = NULL;
 	if (!p)
 		return fw_fail_nomem(err, sizeof(*p));
 	p->cupti = &library->cupti;
-	status = find_device(&library->cuda, uuid, &device, err);
+	p->options = *options;
+	status = find_device(&library->cuda, uuid, &p->device, err);
 	if (!status)
-		status = choose(p, device, err);
+		status = choose(p, p->device, err);
 	if (!status)
-		status = begin(p, device, options, err);
+		status = begin(p, err);
 	if (status) {
 		fw_pm_close(p);
 		return status;
@@ -362,17 +372,10 @@ fw_status fw_pm_open(struct fw_pm **pm, struct fw_pm_library *library, const cha
 
 void fw_pm_close(struct fw_pm *pm)
 {
-	struct fw_cupti_pm_object params;
-
 	if (!pm)
 		return;
-	if (pm->is_started)
-		stop(pm);
-	params = object_of(pm);
-	if (pm->object)
-		pm->cupti->pm_disable(&params);
+	shut(pm);
 	fw_pm_choice_release(pm->cupti, &pm->choice);
-	free(pm->data);
 	free(pm);
 }
 
@@ -404,8 +407,66 @@ static void check_values(const struct fw_pm *pm, struct fw_pm_sample *sample,
 	}
 }
 
-/* One sample out of the decoded data; false: it has impossible times. */
-static int take(struct fw_pm *pm, size_t index, struct fw_pm_sample *sample, bool *is_good)
+static int64_t now_mono(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* The narrowest of three pairs: an interrupt may lie in one. */
+static int read_clock(const struct fw_pm *pm, struct fw_pm_clock *clock)
+{
+	for (int i = 0; i < 3; i++) {
+		struct fw_pm_clock pair = { .before_mono = now_mono() };
+		int result = pm->cupti->get_timestamp(&pair.cupti_ns);
+
+		pair.after_mono = now_mono();
+		if (result)
+			return result;
+		if (!i ||
+		    pair.after_mono - pair.before_mono < clock->after_mono - clock->before_mono)
+			*clock = pair;
+	}
+	return 0;
+}
+
+static int64_t to_mono(const struct fw_pm_clock *clock, uint64_t cupti_ns)
+{
+	int64_t middle = clock->before_mono + (clock->after_mono - clock->before_mono) / 2;
+
+	return middle + (int64_t)(cupti_ns - clock->cupti_ns);
+}
+
+enum verdict { GOOD, DROPPED, FIRST, OTHER_CLOCK };
+
+/* The newest sample of a reading that came to the end is young, in the right clock. */
+static bool is_in_clock(const struct fw_pm *pm, const struct fw_pm_clock *clock)
+{
+	int64_t age = (int64_t)(clock->cupti_ns - pm->last_end);
+
+	return age < CLOCK_MOST + 4 * (int64_t)pm->options.interval_ns;
+}
+
+/* What the times of a sample say. */
+static enum verdict judge(struct fw_pm *pm, const struct fw_cupti_pm_sample_info *info,
+			  const struct fw_pm_clock *clock)
+{
+	int64_t ahead = (int64_t)(info->end - clock->cupti_ns);
+
+	if (pm->is_fresh) {
+		pm->is_fresh = false;
+		return FIRST;
+	}
+	if (!info->start || info->start >= info->end || info->end - info->start > SAMPLE_MOST ||
+	    info->start < pm->last_end)
+		return DROPPED;
+	return ahead > CLOCK_MOST ? OTHER_CLOCK : GOOD;
+}
+
+static int take(struct fw_pm *pm, size_t index, struct fw_pm_sample *sample,
+		const struct fw_pm_clock *clock, enum verdict *verdict)
 {
 	struct fw_cupti_pm_sample_info info = { .size = FW_CUPTI_SIZE(fw_cupti_pm_sample_info, end),
 						.object = pm->object,
@@ -424,17 +485,24 @@ static int take(struct fw_pm *pm, size_t index, struct fw_pm_sample *sample, boo
 
 	if (result)
 		return result;
-	sample->start = info.start;
-	sample->end = info.end;
-	*is_good = info.start && info.start < info.end && info.end - info.start <= SAMPLE_MOST &&
-		   info.start >= pm->last_end;
-	if (!*is_good)
+	*verdict = judge(pm, &info, clock);
+	if (*verdict != GOOD)
 		return 0;
 	pm->last_end = info.end;
+	sample->start_mono = to_mono(clock, info.start);
+	sample->end_mono = to_mono(clock, info.end);
 	return pm->cupti->host_evaluate_to_gpu_values(&evaluate);
 }
 
-static int deliver(struct fw_pm *pm, fw_pm_sink *sink, void *arg, struct fw_pm_read *read)
+/* Where samples of a reading go. */
+struct delivery {
+	fw_pm_sink *sink;
+	void *arg;
+	struct fw_pm_read *read;
+	bool is_other_clock;
+};
+
+static int deliver(struct fw_pm *pm, struct delivery *to)
 {
 	struct fw_cupti_pm_data_info info = { .size = FW_CUPTI_SIZE(fw_cupti_pm_data_info,
 								    completed),
@@ -444,77 +512,73 @@ static int deliver(struct fw_pm *pm, fw_pm_sink *sink, void *arg, struct fw_pm_r
 
 	for (size_t i = 0; i < info.completed && !result; i++) {
 		struct fw_pm_sample sample = { 0 };
-		bool is_good = false;
+		enum verdict verdict = DROPPED;
 
-		result = take(pm, i, &sample, &is_good);
-		if (result)
-			return result;
-		if (!is_good) {
-			read->dropped++;
+		result = take(pm, i, &sample, &to->read->clock, &verdict);
+		to->read->dropped += !result && verdict == DROPPED;
+		to->is_other_clock |= !result && verdict == OTHER_CLOCK;
+		if (result || verdict != GOOD)
 			continue;
-		}
-		check_values(pm, &sample, read);
-		read->samples++;
-		read->newest_end = sample.end;
-		sink(arg, &sample);
+		check_values(pm, &sample, to->read);
+		to->read->samples++;
+		to->sink(to->arg, &sample);
 	}
-	return result;
+	return result ? result : clear_data(pm);
 }
 
-static int64_t now_mono(void)
+static int decode(struct fw_pm *pm, struct fw_cupti_pm_decode *params)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-static int decode(struct fw_pm *pm, struct fw_cupti_pm_decode *params, struct fw_pm_read *read)
-{
-	int result;
-
 	*params = (struct fw_cupti_pm_decode){ .size = FW_CUPTI_SIZE(fw_cupti_pm_decode, overflow),
 					       .object = pm->object,
 					       .data = pm->data,
 					       .bytes = pm->data_bytes };
-	read->asked_mono = now_mono();
-	result = pm->cupti->pm_decode_data(params);
-	read->told_mono = now_mono();
-	return result;
+	return pm->cupti->pm_decode_data(params);
 }
 
-/* After its buffer ran over the hardware takes no more samples until it is started again. */
-static int restart(struct fw_pm *pm, struct fw_pm_read *read)
+/*
+ * After its buffer ran over the hardware takes no more samples, and CUPTI refuses to start it again
+ * (seen on an H200): everything but the choice of metrics is made anew.
+ */
+static fw_status restart(struct fw_pm *pm, struct fw_pm_read *read, struct fw_error *err)
 {
 	read->overflows++;
-	stop(pm);
-	return start(pm);
+	shut(pm);
+	return begin(pm, err);
 }
 
 fw_status fw_pm_read(struct fw_pm *pm, fw_pm_sink *sink, void *arg, struct fw_pm_read *read,
 		     struct fw_error *err)
 {
+	struct delivery to = { .sink = sink, .arg = arg, .read = read };
+	int result;
+
 	*read = (struct fw_pm_read){ 0 };
+	if (!pm->object)
+		return fw_fail(err, FW_ERR_UNSUPPORTED, "PM sampling broke down before");
+	result = read_clock(pm, &read->clock);
+	if (result)
+		return refuse(err, "cuptiGetTimestamp", result);
 	for (unsigned i = 0; i < BATCHES; i++) {
 		struct fw_cupti_pm_decode params;
-		int result = decode(pm, &params, read);
-		bool is_over = result == FW_CUPTI_OUT_OF_MEMORY || (!result && params.overflow);
+		bool is_over;
 
+		result = decode(pm, &params);
+		is_over = result == FW_CUPTI_OUT_OF_MEMORY || (!result && params.overflow);
 		if (result && !is_over)
 			return refuse(err, "cuptiPmSamplingDecodeData", result);
-		result = deliver(pm, sink, arg, read);
-		if (!result)
-			result = clear_data(pm);
+		result = deliver(pm, &to);
 		if (result)
 			return refuse(err, "reading PM samples", result);
-		if (is_over) {
-			result = restart(pm, read);
-			return result ? refuse(err, "cuptiPmSamplingStart", result) : FW_OK;
-		}
-		if (params.stop != FW_CUPTI_PM_STOP_FULL) {
-			read->has_newest = read->samples > 0;
+		if (!is_over && params.stop != FW_CUPTI_PM_STOP_FULL && read->samples)
+			to.is_other_clock |= !is_in_clock(pm, &read->clock);
+		if (to.is_other_clock)
+			return fw_fail(
+				err, FW_ERR_UNSUPPORTED,
+				"PM samples are not in CUPTI's clock: they cannot be placed");
+		if (is_over)
+			return restart(pm, read, err);
+		if (params.stop != FW_CUPTI_PM_STOP_FULL)
 			break;
-		}
 	}
 	return FW_OK;
 }

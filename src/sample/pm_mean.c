@@ -17,7 +17,7 @@ bool fw_pm_mean_open(struct fw_pm_mean *mean, struct fw_pm_library *library, con
 static void add(void *arg, const struct fw_pm_sample *sample)
 {
 	struct fw_pm_mean *mean = arg;
-	double length = (double)(sample->end - sample->start);
+	double length = (double)(sample->end_mono - sample->start_mono);
 
 	for (size_t i = 0; i < FW_PM_VALUES; i++) {
 		if (isnan(sample->values[i]))

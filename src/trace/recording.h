@@ -111,7 +111,7 @@ struct fw_rec_clock {
 	int64_t realtime; /* CLOCK_REALTIME next to it */
 };
 
-/* The GPU's own clock (that of PM samples), the same way. extra: device. */
+/* The clock of PM samples, CUPTI's as the recorder read it, the same way. extra: device. */
 struct fw_rec_device_clock {
 	struct fw_rec head;
 	int64_t before_mono, after_mono;

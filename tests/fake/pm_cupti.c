@@ -8,11 +8,16 @@
  *   overflow AT       the AT-th decoding says that the buffer ran over
  *   metric NAME N     a metric that contains NAME needs N passes; 0: the chip does not know it
  *   most N            so many metrics fit one pass
- *   sample S E V...   the next sample: start, end, values in the order of the metrics; "*" as the
- *                     first value: the rest is what every metric has
- *   steady MS V...    samples of MS milliseconds as real time passes, in a clock that is "ahead" ns
- *                     ahead of CLOCK_MONOTONIC, each "late" ns late
+ *   sample S E V...   the next sample: start and end in ns since 100 ms before sampling was enabled
+ *                     (a start of 0: really 0), values in the order of the metrics; "*" as the first
+ *                     value: the rest is what every metric has
+ *   steady MS V...    samples of MS milliseconds as real time passes, each "late" ns late
+ *   ahead N           CUPTI's clock is that much ahead of CLOCK_MONOTONIC
+ *   astray N          the samples' clock is that much ahead of CUPTI's
  *   chip_name NAME    GH100
+ *
+ * As on an H200, the first sample after a start reaches back seconds, and after its buffer ran over
+ * sampling can only be started again by enabling it anew.
  */
 #include "gpu/cupti_pm.h"
 #include "pm_script.h"
@@ -33,11 +38,14 @@ struct host {
 };
 
 struct sampler {
-	bool is_started;
-	unsigned decodings;
-	size_t taken;    /* lines of "sample" */
-	uint64_t steady; /* end of the last steady sample */
+	bool is_started, is_fresh, is_over;
+	uint64_t enabled; /* when, in the samples' clock, less 100 ms */
+	uint64_t steady;  /* end of the last steady sample */
 };
+
+/* Survive enabling anew. */
+static unsigned decodings;
+static size_t taken; /* lines of "sample" */
 
 struct sample {
 	uint64_t start, end;
@@ -58,6 +66,26 @@ static int answer(const char *call)
 /* A caller that says another size than the header has would be refused. */
 #define SIZE_IS(params, type, last) ((params)->size == FW_CUPTI_SIZE(type, last))
 
+static uint64_t cupti_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec +
+	       (uint64_t)(int64_t)fake_pm_number("ahead", 0);
+}
+
+static uint64_t samples_now(void)
+{
+	return cupti_now() + (uint64_t)(int64_t)fake_pm_number("astray", 0);
+}
+
+API int cuptiGetTimestamp(uint64_t *ns)
+{
+	*ns = cupti_now();
+	return answer("timestamp");
+}
+
 API int cuptiGetVersion(uint32_t *version)
 {
 	*version = 130001;
@@ -66,6 +94,8 @@ API int cuptiGetVersion(uint32_t *version)
 
 API int cuptiProfilerInitialize(struct fw_cupti_params *params)
 {
+	decodings = 0;
+	taken = 0;
 	return SIZE_IS(params, fw_cupti_params, reserved) ? answer("initialize") : 1;
 }
 
@@ -169,8 +199,12 @@ API int cuptiPmSamplingEnable(struct fw_cupti_pm_enable *params)
 
 	if (!SIZE_IS(params, fw_cupti_pm_enable, object))
 		return 1;
-	if (!result)
-		params->object = calloc(1, sizeof(struct sampler));
+	if (!result) {
+		struct sampler *sampler = calloc(1, sizeof(*sampler));
+
+		sampler->enabled = samples_now() - 100000000u;
+		params->object = sampler;
+	}
 	return result;
 }
 
@@ -197,6 +231,9 @@ API int cuptiPmSamplingStart(struct fw_cupti_pm_object *params)
 
 	if (sampler->is_started)
 		return FW_CUPTI_INVALID_OPERATION;
+	if (sampler->is_over)
+		return FW_CUPTI_UNKNOWN;
+	sampler->is_fresh = true;
 	sampler->is_started = !answer("start");
 	return answer("start");
 }
@@ -246,11 +283,13 @@ static bool next_scripted(struct sampler *sampler, struct sample *sample)
 {
 	char rest[FAKE_PM_LINE], *at;
 
-	if (!fake_pm_line("sample", sampler->taken, rest))
+	if (!fake_pm_line("sample", taken, rest))
 		return false;
-	sampler->taken++;
+	taken++;
 	sample->start = strtoull(rest, &at, 10);
-	sample->end = strtoull(at, &at, 10);
+	sample->end = strtoull(at, &at, 10) + sampler->enabled;
+	if (sample->start)
+		sample->start += sampler->enabled;
 	read_values(at + strspn(at, " "), sample->values);
 	return true;
 }
@@ -258,15 +297,11 @@ static bool next_scripted(struct sampler *sampler, struct sample *sample)
 static bool next_steady(struct sampler *sampler, struct sample *sample)
 {
 	char rest[FAKE_PM_LINE], *at;
-	struct timespec t;
 	uint64_t now, length;
 
 	if (!fake_pm_line("steady", 0, rest))
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec -
-	      (uint64_t)fake_pm_number("late", 0);
-	now += (uint64_t)fake_pm_number("ahead", 0);
+	now = samples_now() - (uint64_t)(int64_t)fake_pm_number("late", 0);
 	length = (uint64_t)(strtod(rest, &at) * 1e6);
 	if (!sampler->steady)
 		sampler->steady = now;
@@ -276,6 +311,18 @@ static bool next_steady(struct sampler *sampler, struct sample *sample)
 	sample->end = sampler->steady += length;
 	read_values(at + strspn(at, " "), sample->values);
 	return true;
+}
+
+/* It begins when the last session ended, and says nothing. */
+static void put_first(struct sampler *sampler, struct data *data)
+{
+	struct sample *first = &data->samples[data->count++];
+
+	sampler->is_fresh = false;
+	first->start = sampler->enabled - 3000000000u;
+	first->end = sampler->enabled;
+	for (size_t i = 0; i < MOST_METRICS; i++)
+		first->values[i] = 99;
 }
 
 /* What the script says of this decoding. */
@@ -299,14 +346,18 @@ API int cuptiPmSamplingDecodeData(struct fw_cupti_pm_decode *params)
 {
 	struct sampler *sampler = params->object;
 	struct data *data = (struct data *)(void *)params->data;
-	unsigned decoding = sampler->decodings++;
+	unsigned decoding = decodings++;
 	int result = 0;
 
 	if (!SIZE_IS(params, fw_cupti_pm_decode, overflow) || !sampler->is_started)
 		return 1;
-	params->overflow = says("overflow", decoding, &result);
-	if (says("decode", decoding, &result) && result)
+	params->overflow = sampler->is_over = says("overflow", decoding, &result);
+	if (says("decode", decoding, &result) && result) {
+		sampler->is_over = result == FW_CUPTI_OUT_OF_MEMORY;
 		return result;
+	}
+	if (sampler->is_fresh)
+		put_first(sampler, data);
 	params->stop = FW_CUPTI_PM_STOP_END;
 	while (data->count < data->room) {
 		struct sample *sample = &data->samples[data->count];

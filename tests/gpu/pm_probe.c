@@ -25,9 +25,7 @@ struct series {
 	struct fw_pm_sample *samples;
 	size_t count;
 	unsigned dropped, wild, overflows, reads;
-	int64_t told[SAMPLES / 10], asked[SAMPLES / 10];
-	uint64_t newest[SAMPLES / 10];
-	size_t pairs;
+	int64_t worst_clock_ns; /* the widest pair of clocks */
 	double cpu_ms, seconds;
 };
 
@@ -161,29 +159,25 @@ static bool read_once(struct fw_pm *pm, struct series *series)
 	series->dropped += read.dropped;
 	series->wild += read.wild;
 	series->overflows += read.overflows;
-	if (read.has_newest && series->pairs < SAMPLES / 10) {
-		series->told[series->pairs] = read.told_mono;
-		series->asked[series->pairs] = read.asked_mono;
-		series->newest[series->pairs++] = read.newest_end;
-	}
+	if (read.clock.after_mono - read.clock.before_mono > series->worst_clock_ns)
+		series->worst_clock_ns = read.clock.after_mono - read.clock.before_mono;
 	return true;
 }
 
-static struct fw_pm *open_pm(struct probe *p, double interval_ms, size_t buffer)
+static struct fw_pm *open_pm(struct probe *p, const struct fw_pm_options *options)
 {
-	struct fw_pm_options options = { .interval_ns = (uint64_t)(interval_ms * 1e6),
-					 .buffer_bytes = buffer };
 	struct fw_error err = { 0 };
 	struct fw_pm *pm = NULL;
 
-	if (fw_pm_open(&pm, p->library, p->uuid, &options, &err))
+	if (fw_pm_open(&pm, p->library, p->uuid, options, &err))
 		printf("  opening failed: %s\n", err.message);
 	return pm;
 }
 
-static bool sample_for(struct probe *p, double interval_ms, unsigned read_ms, double seconds)
+static bool sample_for(struct probe *p, const struct fw_pm_options *options, unsigned read_ms,
+		       double seconds)
 {
-	struct fw_pm *pm = open_pm(p, interval_ms, 0);
+	struct fw_pm *pm = open_pm(p, options);
 	int64_t begin = nanoseconds(CLOCK_MONOTONIC), cpu;
 	bool is_good = pm != NULL;
 
@@ -204,7 +198,8 @@ static double mean_of(const struct series *series, size_t value)
 	double sum = 0, time = 0;
 
 	for (size_t i = 0; i < series->count; i++) {
-		double length = (double)(series->samples[i].end - series->samples[i].start);
+		double length =
+			(double)(series->samples[i].end_mono - series->samples[i].start_mono);
 
 		if (isnan(series->samples[i].values[value]))
 			continue;
@@ -220,8 +215,9 @@ static void print_gaps(const struct series *series)
 	size_t holes = 0;
 
 	for (size_t i = 0; lengths && i < series->count; i++) {
-		lengths[i] = (double)(series->samples[i].end - series->samples[i].start);
-		holes += i && series->samples[i].start > series->samples[i - 1].end;
+		lengths[i] = (double)(series->samples[i].end_mono - series->samples[i].start_mono);
+		holes +=
+			i && series->samples[i].start_mono > series->samples[i - 1].end_mono + 1000;
 	}
 	if (lengths)
 		print_spread("length of the samples", lengths, series->count, 1e6, "ms");
@@ -235,7 +231,8 @@ static void ask_setup(struct probe *p)
 {
 	int64_t begin = nanoseconds(CLOCK_MONOTONIC);
 	int64_t cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
-	struct fw_pm *pm = open_pm(p, 1, 0);
+	const struct fw_pm_options options = { .interval_ns = 1000000 };
+	struct fw_pm *pm = open_pm(p, &options);
 	const enum fw_gpu_value *values;
 	size_t count;
 
@@ -256,38 +253,46 @@ static void ask_cost(struct probe *p)
 {
 	static const struct {
 		double interval_ms;
-		unsigned read_ms;
-	} tries[] = { { 0.2, 50 }, { 1, 50 }, { 2, 50 }, { 5, 50 }, { 10, 100 }, { 50, 500 } };
-	const char *const arguments[] = { "pm_probe", "load", "fill", "12", NULL };
+		unsigned read_ms, batch;
+	} tries[] = { { 1, 50, 256 },  { 1, 50, 64 },    { 1, 250, 256 },
+		      { 2, 250, 256 }, { 2, 250, 32 },   { 2, 1000, 256 },
+		      { 5, 250, 256 }, { 10, 250, 256 }, { 50, 1000, 256 } };
+	const char *const arguments[] = { "pm_probe", "load", "fill", "16", NULL };
 	pid_t pid;
 	FILE *out = start_load(&pid, arguments);
 
 	printf("\nhalf of the SMs full (truth: SM 50, warp slots 25):\n"
-	       "  interval read   samples  SM busy  warps  CPU ms/s  dropped wild overflows\n");
+	       "  interval    read batch samples  SM busy  warps  CPU ms/s ms/read  dropped wild "
+	       "overflows\n");
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		struct fw_pm_options options = { .interval_ns =
+							 (uint64_t)(tries[i].interval_ms * 1e6),
+						 .batch = tries[i].batch };
 		struct series *s = &p->series;
 
-		if (!sample_for(p, tries[i].interval_ms, tries[i].read_ms, 1.5))
+		if (!sample_for(p, &options, tries[i].read_ms, 1.2))
 			break;
-		printf("  %5.1f ms %3u ms %8zu %8.3f %6.3f %9.2f %7u %5u %5u\n",
-		       tries[i].interval_ms, tries[i].read_ms, s->count, mean_of(s, 0),
-		       mean_of(s, 1), s->cpu_ms / s->seconds, s->dropped, s->wild, s->overflows);
+		printf("  %5.1f ms %4u ms %5u %7zu %8.3f %6.3f %9.2f %7.2f %7u %5u %5u\n",
+		       tries[i].interval_ms, tries[i].read_ms, tries[i].batch, s->count,
+		       mean_of(s, 0), mean_of(s, 1), s->cpu_ms / s->seconds, s->cpu_ms / s->reads,
+		       s->dropped, s->wild, s->overflows);
 		print_gaps(s);
 	}
 	end_load(p, pid, out);
 }
 
-/* A small buffer, not read for a while: what happens, and whether it goes on afterwards. */
-static void ask_overflow(struct probe *p)
+/* How much a buffer holds, what an overflow says, and whether it goes on afterwards. */
+static void ask_overflow(struct probe *p, size_t buffer, double interval_ms, unsigned pause_ms)
 {
-	struct fw_pm *pm = open_pm(p, 0.2, (size_t)1 << 20);
+	const struct fw_pm_options options = { .interval_ns = (uint64_t)(interval_ms * 1e6),
+					       .buffer_bytes = buffer };
+	struct fw_pm *pm = open_pm(p, &options);
 
-	printf("\nbuffer of 1 MiB, 0.2 ms, read after 3 s, then three times after 100 ms:\n");
-	if (!pm)
-		return;
-	for (int i = 0; i < 4; i++) {
+	printf("buffer of %zu KiB, %.1f ms, read after %u ms, then three times after 100 ms:\n",
+	       buffer >> 10, interval_ms, pause_ms);
+	for (int i = 0; pm && i < 4; i++) {
 		clear(&p->series);
-		sleep_ms(i ? 100 : 3000);
+		sleep_ms(i ? 100 : pause_ms);
 		if (!read_once(pm, &p->series))
 			break;
 		printf("  %zu samples, dropped %u, overflows %u\n", p->series.count,
@@ -308,7 +313,8 @@ static double next_edge(const struct series *s, size_t *from)
 		if (!(s->samples[i - 1].values[0] < 0.5 && a->values[0] >= 0.5))
 			continue;
 		*from = i + 1;
-		return (double)a->end - a->values[0] / 100 * (double)(a->end - a->start);
+		return (double)a->end_mono -
+		       a->values[0] / 100 * (double)(a->end_mono - a->start_mono);
 	}
 	return 0;
 }
@@ -329,93 +335,65 @@ static const struct pulse *nearest_pulse(const struct probe *p, double mono)
 	return nearest;
 }
 
-/* The least of told - newest over all readings: the samples' clock is at least that far behind. */
-static double envelope(const struct series *s, bool is_asked)
+/* Of CUPTI's clock, by the pair nearest to a time. */
+static double cupti_to_mono(const struct probe *p, uint64_t cupti)
 {
-	double least = INFINITY;
+	const struct clock_pair *best = NULL;
 
-	for (size_t i = 0; i < s->pairs; i++)
-		least = fmin(least, (double)((is_asked ? s->asked[i] : s->told[i]) -
-					     (int64_t)s->newest[i]));
-	return least;
+	for (size_t i = 0; i < p->clock_count; i++)
+		if (!best || llabs((int64_t)(cupti - p->clocks[i].cupti)) <
+				     llabs((int64_t)(cupti - best->cupti)))
+			best = &p->clocks[i];
+	if (!best)
+		return 0;
+	return (double)(best->before_mono + best->after_mono) / 2 +
+	       (double)(int64_t)(cupti - best->cupti);
 }
 
 static void print_clocks(struct probe *p)
 {
-	static double timer[PULSES], cupti[PULSES], mono[PULSES], told[PULSES], clock[PULSES];
-	double offset = envelope(&p->series, false);
+	static double cupti[PULSES], mono[PULSES], clock[PULSES];
 	size_t count = 0, with_cupti = 0, from = 0;
 	double edge;
 
 	while ((edge = next_edge(&p->series, &from)) > 0 && count < PULSES) {
-		const struct pulse *pulse = nearest_pulse(p, edge + offset);
+		const struct pulse *pulse = nearest_pulse(p, edge);
 
 		if (!pulse)
 			continue;
-		timer[count] = edge - (double)pulse->start_timer;
-		mono[count] = edge + offset - (double)pulse->before_mono;
+		mono[count++] = edge - (double)pulse->before_mono;
 		if (pulse->start_cupti)
-			cupti[with_cupti++] = edge - (double)pulse->start_cupti;
-		count++;
+			cupti[with_cupti++] = edge - cupti_to_mono(p, pulse->start_cupti);
 	}
-	for (size_t i = 0; i < p->series.pairs; i++)
-		told[i % PULSES] =
-			(double)(p->series.told[i] - (int64_t)p->series.newest[i]) - offset;
 	for (size_t i = 0; i < p->clock_count; i++)
 		clock[i] = (double)((int64_t)p->clocks[i].cupti - p->clocks[i].realtime);
-	print_spread("PM start of pulse - %globaltimer", timer, count, 1e3, "us");
+	print_spread("PM start of pulse - its launch, CLOCK_MONOTONIC", mono, count, 1e3, "us");
 	print_spread("PM start of pulse - CUPTI kernel record", cupti, with_cupti, 1e3, "us");
-	print_spread("PM by envelope - CLOCK_MONOTONIC at launch", mono, count, 1e3, "us");
-	print_spread("reading - newest sample, above the least", told,
-		     p->series.pairs < PULSES ? p->series.pairs : PULSES, 1e3, "us");
 	print_spread("cuptiGetTimestamp - CLOCK_REALTIME", clock, p->clock_count, 1e3, "us");
-	printf("  offset by envelope %.0f ns (asked: %.0f ns less); realtime - monotonic %.0f ns\n",
-	       offset, offset - envelope(&p->series, true),
-	       (double)(nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_MONOTONIC)));
+	printf("  %-46s %.3f us\n", "widest pair of clocks",
+	       (double)p->series.worst_clock_ns / 1e3);
 }
 
-static void ask_clock(struct probe *p, bool has_activity)
+static void ask_clock(struct probe *p, bool has_activity, const char *seconds)
 {
+	const struct fw_pm_options options = { .interval_ns = 2000000 };
 	const char *const arguments[] = { "pm_probe", "load", has_activity ? "activity" : "pulse",
-					  "4",        "50",   fw_pm_library_path(p->library),
+					  seconds,    "50",   fw_pm_library_path(p->library),
 					  NULL };
 	pid_t pid;
 	FILE *out = start_load(&pid, arguments);
 	size_t records = 0;
 
-	printf("\npulses of 10 ms on all SMs, %s, 1 ms:\n",
-	       has_activity ? "with CUPTI's kernel records on in their process" : "not recorded");
-	sample_for(p, 1, 20, 3);
+	printf("\npulses of 10 ms on all SMs, %s, 2 ms, %s s:\n",
+	       has_activity ? "with CUPTI's kernel records on in their process" : "not recorded",
+	       seconds);
+	sample_for(p, &options, 250, strtod(seconds, NULL) - 1);
 	end_load(p, pid, out);
 	for (size_t i = 0; i < p->pulse_count; i++)
 		records += p->pulses[i].start_cupti != 0;
-	printf("  %-46s %zu, kernel records %zu\n", "pulses", p->pulse_count, records);
+	printf("  %-46s %zu, kernel records %zu, CPU of sampling %.2f ms/s\n", "pulses",
+	       p->pulse_count, records, p->series.cpu_ms / p->series.seconds);
 	print_clocks(p);
-}
-
-/* How the offset of the samples' clock to CLOCK_MONOTONIC moves: the envelope of each two seconds. */
-static void ask_stability(struct probe *p)
-{
-	int64_t first;
-	double begin = 0;
-
-	printf("\noffset over 20 s, 5 ms, read every 50 ms, envelope of each 2 s, us from the "
-	       "first:\n ");
-	sample_for(p, 5, 50, 20);
-	first = p->series.pairs ? p->series.told[0] : 0;
-	for (size_t part = 0, i = 0; part < 10; part++) {
-		double least = INFINITY;
-
-		for (; i < p->series.pairs &&
-		       p->series.told[i] - first < (int64_t)(part + 1) * 2000000000;
-		     i++)
-			least = fmin(least,
-				     (double)(p->series.told[i] - (int64_t)p->series.newest[i]));
-		if (!part)
-			begin = least;
-		printf(" %.1f", (least - begin) / 1e3);
-	}
-	printf("\n  CPU %.2f ms/s\n", p->series.cpu_ms / p->series.seconds);
 }
 
 static void ask_pcie(struct probe *p)
@@ -423,7 +401,8 @@ static void ask_pcie(struct probe *p)
 	const char *const arguments[] = { "pm_probe", "load", "copy", "2", NULL };
 	pid_t pid;
 	FILE *out = start_load(&pid, arguments);
-	struct fw_pm *pm = open_pm(p, 5, 0);
+	const struct fw_pm_options options = { .interval_ns = 5000000 };
+	struct fw_pm *pm = open_pm(p, &options);
 	const enum fw_gpu_value *values;
 	size_t count = 0;
 
@@ -442,7 +421,8 @@ static void ask_pcie(struct probe *p)
 
 static void ask_second(struct probe *p)
 {
-	struct fw_pm *pm = open_pm(p, 5, 0);
+	const struct fw_pm_options options = { .interval_ns = 5000000 };
+	struct fw_pm *pm = open_pm(p, &options);
 	char uuid[FW_NVML_NAME_BYTES];
 	pid_t pid;
 
@@ -478,10 +458,10 @@ static int second(const char *uuid, const char *path)
 
 static void ask_gpm(struct probe *p)
 {
-	static const unsigned tries[] = { 20, 50, 100, 110, 150, 200, 300, 500, 1000 };
+	static const unsigned tries[] = { 20, 100, 200, 500 };
 	static const unsigned ids[] = { FW_NVML_GPM_SM, FW_NVML_GPM_SM_OCCUPANCY,
 					FW_NVML_GPM_DRAM };
-	const char *const arguments[] = { "pm_probe", "load", "fill", "6", NULL };
+	const char *const arguments[] = { "pm_probe", "load", "fill", "3", NULL };
 	pid_t pid;
 	FILE *out = start_load(&pid, arguments);
 	void *a = NULL, *b = NULL;
@@ -555,10 +535,11 @@ int main(int argc, char **argv)
 		return status;
 	ask_setup(&probe);
 	ask_cost(&probe);
-	ask_overflow(&probe);
-	ask_clock(&probe, false);
-	ask_clock(&probe, true);
-	ask_stability(&probe);
+	puts("");
+	ask_overflow(&probe, (size_t)1 << 20, 0.2, 1000);
+	ask_overflow(&probe, (size_t)16 << 20, 1, 4000);
+	ask_clock(&probe, false, "4");
+	ask_clock(&probe, true, "20");
 	ask_pcie(&probe);
 	ask_second(&probe);
 	ask_gpm(&probe);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -18,6 +19,7 @@ static struct fw_error error;
 static struct fw_pm_read result;
 static struct fw_pm_sample taken[1024];
 static size_t taken_count;
+static int64_t began_mono;
 
 static void take(void *arg, const struct fw_pm_sample *sample)
 {
@@ -26,9 +28,18 @@ static void take(void *arg, const struct fw_pm_sample *sample)
 	taken[taken_count++] = *sample;
 }
 
+static int64_t now_mono(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
 static int begin(void **state)
 {
 	taken_count = 0;
+	began_mono = now_mono();
 	memset(&error, 0, sizeof(error));
 	if (fake_pm_begin(state))
 		return -1;
@@ -74,17 +85,19 @@ static void samples_come_with_their_own_times(void **state)
 			 FW_OK);
 	assert_int_equal(read_all(), FW_OK);
 	assert_int_equal(taken_count, 2);
-	assert_int_equal(taken[0].start, 1000);
-	assert_int_equal(taken[1].end, 4200);
+	/* The first of all, which reaches back to before the start, is not among them. */
+	assert_int_equal(taken[0].end_mono - taken[0].start_mono, 1000);
+	assert_int_equal(taken[1].start_mono - taken[0].end_mono, 0);
+	assert_int_equal(taken[1].end_mono - taken[1].start_mono, 2200);
+	/* In the clock of the script 2 us after 100 ms before the start. */
+	assert_true(taken[0].end_mono > began_mono - 101000000);
+	assert_true(taken[0].end_mono < now_mono() - 90000000);
 	assert_true(taken[0].values[0] == 50 && taken[0].values[1] == 25);
 	assert_true(taken[0].values[2] == 12.5);
 	assert_int_equal(result.samples, 2);
-	assert_true(result.has_newest);
-	assert_int_equal(result.newest_end, 4200);
-	assert_true(result.told_mono >= result.asked_mono);
+	assert_true(result.clock.after_mono >= result.clock.before_mono);
 	assert_int_equal(read_all(), FW_OK); /* nothing new */
 	assert_int_equal(result.samples, 0);
-	assert_false(result.has_newest);
 }
 
 static void more_samples_than_fit_at_once_are_all_read(void **state)
@@ -99,8 +112,7 @@ static void more_samples_than_fit_at_once_are_all_read(void **state)
 	assert_int_equal(open_with(7, script), FW_OK);
 	assert_int_equal(read_all(), FW_OK);
 	assert_int_equal(taken_count, 100);
-	assert_int_equal(taken[99].end, 1010);
-	assert_true(result.has_newest);
+	assert_int_equal(taken[99].end_mono - taken[0].start_mono, 1000);
 }
 
 static void impossible_values_are_not_numbers(void **state)
@@ -140,13 +152,28 @@ static void after_an_overflow_it_goes_on(void **state)
 	assert_int_equal(read_all(), FW_OK);
 	assert_int_equal(taken_count, 1);
 	assert_int_equal(result.overflows, 1);
-	assert_false(result.has_newest);
 	assert_int_equal(read_all(), FW_OK); /* CUPTI's out-of-memory says the same */
 	assert_int_equal(result.overflows, 1);
-	fake_pm_is("sample 10 20 * 1\nsample 50 60 * 2\n");
+	fake_pm_is("sample 10 20 * 1\nsample 50000000 60000000 * 2\n");
 	assert_int_equal(read_all(), FW_OK);
 	assert_int_equal(taken_count, 2);
 	assert_int_equal(result.overflows, 0);
+	fake_pm_is("overflow 3\nenable 35\n"); /* somebody took the counters meanwhile */
+	assert_int_equal(read_all(), FW_ERR_UNSUPPORTED);
+	assert_int_equal(read_all(), FW_ERR_UNSUPPORTED);
+	assert_non_null(strstr(error.message, "broke down before"));
+}
+
+static void samples_of_another_clock_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(open_with(0, "astray 5000000000\nsample 10 20 * 1\n"), FW_OK);
+	assert_int_equal(read_all(), FW_ERR_UNSUPPORTED);
+	assert_non_null(strstr(error.message, "not in CUPTI's clock"));
+	fw_pm_close(pm);
+	assert_int_equal(open_with(0, "astray -5000000000\nsample 10 20 * 1\nsample 20 30 * 1\n"),
+			 FW_OK);
+	assert_int_equal(read_all(), FW_ERR_UNSUPPORTED);
 }
 
 static void a_lost_device_ends_the_sampling(void **state)
@@ -246,6 +273,7 @@ int main(void)
 		CASE(impossible_values_are_not_numbers),
 		CASE(samples_with_impossible_times_are_dropped),
 		CASE(after_an_overflow_it_goes_on),
+		CASE(samples_of_another_clock_are_refused),
 		CASE(a_lost_device_ends_the_sampling),
 		CASE(every_obstacle_is_named),
 		CASE(metrics_of_several_passes_are_left_out),
