@@ -29,18 +29,16 @@ static void *open_host(const char *library)
 
 fw_status fw_cupti_pm_open(struct fw_cupti_pm *cupti, const char *library, struct fw_error *err)
 {
-	void *host = open_host(library);
 	fw_status status;
 
 	*cupti = (struct fw_cupti_pm){ 0 };
 	status = fw_symbols_load(library, symbols, sizeof(symbols) / sizeof(symbols[0]), cupti,
 				 &cupti->handle, err);
 	if (status) {
-		fw_symbols_unload(host);
 		*cupti = (struct fw_cupti_pm){ 0 };
 		return status;
 	}
-	cupti->host_handle = host;
+	cupti->host_handle = open_host(library); /* before the first call, which looks for it */
 	return FW_OK;
 }
 

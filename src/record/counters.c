@@ -172,7 +172,8 @@ static void fall_back(struct fw_record_counters *c, struct fw_counters_device *d
 		       c->options.best <= FW_COUNTERS_GPM;
 	struct fw_error text = { 0 };
 
-	keep_why(c, why);
+	if (c->options.best <= FW_COUNTERS_PM) /* else it was not asked for */
+		keep_why(c, why);
 	if (has_gpm) {
 		say_source(c, device, FW_COUNTERS_GPM, why);
 		return;

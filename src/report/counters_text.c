@@ -98,9 +98,7 @@ static void put_kernels(struct fw_page *page, const struct fw_report *report, si
 
 static const char *source_text(const struct fw_report *report, const struct fw_device_ledger *d)
 {
-	const char *source = fw_trace_text(report->ledger->trace, d->counter_source);
-
-	return fw_counters_are_fine(report->ledger, d) ? "PM sampling" : source;
+	return fw_counters_are_fine(report->ledger, d) ? "PM sampling" : "GPM";
 }
 
 void fw_text_counters(struct fw_page *page, const struct fw_report *report, size_t device)

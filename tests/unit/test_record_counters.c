@@ -279,6 +279,7 @@ static void a_lesser_source_can_be_asked_for(void **state)
 	fake_pm_is("steady 1 * 30\n");
 	open_with(FW_COUNTERS_GPM);
 	assert_true(fw_record_counters_begin(counters));
+	assert_null(fw_record_counters_why(counters)); /* it is as wished */
 	close_and_read();
 	assert_string_equal(found.source, "gpm");
 	assert_non_null(strstr(found.why, "not asked for"));

@@ -110,7 +110,7 @@ static void of_gpm_no_kernel_is_shown(void **state)
 	(void)state;
 	make(90, 40, "gpm");
 	open_report();
-	expect("What the counters measured (gpm, 20 samples");
+	expect("What the counters measured (GPM, 20 samples");
 	expect_not("kernel, alone");
 	close_report();
 }
