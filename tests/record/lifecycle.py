@@ -174,6 +174,32 @@ class Lifecycle(unittest.TestCase):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
         self.assertEqual(self.meta()["exit_status"], 130)
 
+    @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
+    def test_control_z_and_fg(self):
+        pid, terminal = pty.fork()
+        if not pid:
+            os.chdir(self.folder)
+            os.execve(shutil.which("bash"), ["bash", "--norc", "-i"], {**self.env, "PS1": "ready> ", "TERM": "dumb"})
+
+        seen = b""
+
+        def say(text, *until):
+            nonlocal seen
+            os.write(terminal, text.encode())
+            for word in until:
+                while word.encode() not in seen:
+                    seen += os.read(terminal, 1000)
+                seen = seen.split(word.encode(), 1)[1]
+        say("", "ready>")
+        say(f"{FULLWARP} record -o out sh -c 'echo o''n; read line; exit ${{#line}}'\n", "\non\r")
+        say("\x1a", "Stopped", "ready>")
+        say("fg\n", "sh -c")
+        say("four\n", "ready>")
+        say("echo st''atus $?\n", "status 4", "ready>")
+        say("exit\n")
+        os.close(terminal)
+        os.waitpid(pid, 0)
+
     def test_recorder_killed(self):
         mark = self.folder / "mark"
         process = self.start("sh", "-c", f"echo on; sleep 0.5; echo done >{mark}")
