@@ -212,6 +212,7 @@ static const struct {
 	{ "streams", streams },
 	{ "loop", loop },
 	{ "timed", timed },
+	{ "ranges-forks", run_ranges_and_forks },
 	{ "ranged", ranged },
 	{ "devices", devices },
 	{ "state", state },

@@ -15,6 +15,9 @@ void launches(unsigned long count);
 /* Threads that launch within NVTX ranges, of which every third dies in the middle of one. */
 void run_threads(unsigned long count, unsigned long threads);
 
+/* A range, children within it that use CUDA, and CUDA. */
+void run_ranges_and_forks(unsigned long count);
+
 /*
  * A program with a profiler of its own: takes over CUPTI's callbacks, as PyTorch's does, and gives them up.
  * Only in record_profiler, which is linked with CUPTI.

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct worker {
 	pthread_t thread;
@@ -57,4 +59,31 @@ void run_threads(unsigned long count, unsigned long threads)
 		need(cudaStreamDestroy(workers[i].stream), "stream");
 	free(workers);
 	printf("threads %lu, each %lu\n", threads, count);
+}
+
+/* The library is at work for the ranges when the process forks; CUDA begins in parent and children alone. */
+void run_ranges_and_forks(unsigned long count)
+{
+	char name[32];
+
+	nvtxRangePushA("parent");
+	for (int i = 0; i < 3; i++) {
+		pid_t child;
+		int status = 0;
+
+		fflush(stdout);
+		child = fork();
+		if (!child) {
+			snprintf(name, sizeof(name), "child %d", i);
+			nvtxRangePushA(name);
+			launches(count);
+			nvtxRangePop();
+			exit(0);
+		}
+		if (child < 0 || waitpid(child, &status, 0) != child)
+			exit(8);
+		printf("child ended with %d\n", status);
+	}
+	launches(count);
+	nvtxRangePop();
 }

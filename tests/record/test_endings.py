@@ -67,6 +67,19 @@ class Endings(Contents):
             self.assert_kernels(file, run.truth(file.pid))
             self.assert_whole(file)
 
+    @recorded.needs_ranges
+    def test_fork_between_ranges_and_cuda(self):
+        run = self.run_program("ranges-forks", COUNT)
+        self.assert_unchanged(run, "ranges-forks", COUNT)
+        ranges = {}
+        for file in run.processes:
+            if file.of("kernel"):
+                self.assert_kernels_of(file, COUNT)
+                self.assert_kernels(file, run.truth(file.pid))
+                self.assert_whole(file)
+                ranges[file.pid] = [r.name for r in file.of("range")]
+        self.assertEqual(sorted(map(tuple, ranges.values())), [("child 0",), ("child 1",), ("child 2",), ("parent",)])
+
     def test_a_program_that_closes_every_descriptor_and_moves_away(self):
         # Closing what another thread writes to is what the program does here; the thread sanitizer would say so.
         env = {"TSAN_OPTIONS": "report_bugs=0"}
