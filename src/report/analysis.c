@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "hw/chips.h"
 #include "import/import.h"
+#include "report/recording_text.h"
 
 /*
  * As much of *from as the caller's version of the struct has (it begins with its size); the rest
@@ -33,8 +34,14 @@ static fw_status fail_without_gpu(const struct fw_trace *trace, const char *path
 {
 	const struct fw_integrity *i = &trace->integrity;
 	uint64_t dropped = i->bad_records + i->bad_times + i->negative_durations + i->zero_times;
+	const char *why = fw_recording_why_no_gpu(trace);
 	char lost[80] = "";
 
+	if (why && !dropped)
+		return fw_fail(err, FW_ERR_FORMAT,
+			       "%s: no GPU operation among its %" PRIu64
+			       " records; could not be recorded: %s",
+			       path, i->events, why);
 	if (dropped)
 		snprintf(lost, sizeof(lost), " (%" PRIu64 " damaged ones had to be skipped)",
 			 dropped);

@@ -94,6 +94,25 @@ bool fw_recording_lacks(const struct fw_trace *trace)
 	return false;
 }
 
+const char *fw_recording_why_no_gpu(const struct fw_trace *trace)
+{
+	/* Before what lacks besides: what there is nothing to analyse without. */
+	static const char *const gravest[] = { "anything of the GPU", "kernels", "" };
+	const struct fw_trace_facts *facts = &trace->facts;
+
+	for (size_t k = 0; k < sizeof(gravest) / sizeof(gravest[0]); k++)
+		for (size_t i = 0; i < facts->len; i++) {
+			const char *text = fw_trace_text(trace, facts->text[i]);
+
+			if (facts->key[i] == FW_REC_INFO_CANNOT && facts->text[i] &&
+			    facts->file[i] < trace->files.len &&
+			    trace->files.kind[facts->file[i]] == FW_FILE_PROCESS &&
+			    !strncmp(text, gravest[k], strlen(gravest[k])))
+				return text;
+		}
+	return NULL;
+}
+
 void fw_text_clock_error(struct fw_page *page, const struct fw_trace *trace)
 {
 	int64_t error = fw_recording_parts(trace).clock_error_ns;
