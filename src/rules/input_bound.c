@@ -224,13 +224,19 @@ static void add_loaders(const struct fw_ledger *ledger, const struct fw_device_l
 			struct fw_findings *findings, struct fw_finding *f)
 {
 	const struct fw_trace_loaders *l = &ledger->trace->loaders;
+	uint32_t process = FW_NONE;
+	bool is_ours = false;
 	const char *last = "";
 	int shown = 0;
 
 	for (size_t i = 0; i < l->len && shown < LOADERS_SHOWN; i++) {
 		const char *text;
 
-		if (!uses_device(ledger, device, l->process[i]))
+		/* Loaders of a process follow each other, so that its operations are searched once. */
+		if (l->process[i] != process)
+			is_ours = uses_device(ledger, device, l->process[i]);
+		process = l->process[i];
+		if (!is_ours)
 			continue;
 		text = fw_finding_text(
 			findings,

@@ -249,6 +249,22 @@ def restarts(folder):
     samples.write(folder / "host.fwr")
 
 
+def steps(folder):
+    """Six steps marked by the shim, 1 ms each but the first, which takes 3; a kernel of 400 us in each."""
+    rec, shim = File("process", 100), File("python", 100, MONO - 1)
+    rec.device()
+    rec.clock(MONO, CUPTI)
+    start = 0
+    for number in range(6):
+        end = start + (3_000_000 if not number else 1_000_000)
+        shim.range(MONO + start, MONO + end, "step", f"step {number}")
+        rec.call(CUPTI + start + 100_000, CUPTI + start + 105_000, number + 1)
+        rec.kernel(CUPTI + start + 110_000, CUPTI + start + 510_000, number + 1)
+        start = end
+    rec.write(folder / "process-100-0.fwr")
+    shim.write(folder / "python-100-0.fwr")
+
+
 def corpus(folder):
     """One file of each kind with every record; of process.fwr, tests/unit/test_recording.c knows the chunks."""
     rec = File("process", 100)
@@ -294,7 +310,7 @@ def corpus(folder):
     (folder / "meta.json").unlink()
 
 
-SCENARIOS = {"small": small, "hosts": hosts, "restarts": restarts, "corpus": corpus}
+SCENARIOS = {"small": small, "hosts": hosts, "restarts": restarts, "steps": steps, "corpus": corpus}
 
 if __name__ == "__main__":
     target = pathlib.Path(sys.argv[2])
