@@ -263,6 +263,31 @@ static void packs_without_loss(void **state)
 	rmdir(folder);
 }
 
+static void packs_what_a_killed_program_left(void **state)
+{
+	char folder[] = "/tmp/fw-pack-XXXXXX", path[64];
+	struct bytes b = load_process(), packed;
+	struct fw_trace *t;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/process-1-0.fwr", folder);
+	b.size = b.chunk[4] + 50; /* three kernels, and the beginning of the fourth's chunk */
+	copy_to(path, &b);
+	assert_int_equal(fw_recording_pack(path, NULL, NULL), FW_OK);
+	packed = load(path);
+	t = read_bytes(packed.data, packed.size);
+	assert_non_null(t);
+	assert_int_equal(t->ops.len, KERNELS - 1);
+	assert_int_equal(t->integrity.truncated, 0);
+	assert_int_equal(t->integrity.unended, 1);
+	fw_trace_destroy(t);
+	free(packed.data);
+	free(b.data);
+	unlink(path);
+	rmdir(folder);
+}
+
 static void leaves_what_it_cannot_pack(void **state)
 {
 	char folder[] = "/tmp/fw-pack-XXXXXX", path[64], beside[80];
@@ -297,6 +322,7 @@ int main(void)
 		cmocka_unit_test(counts_missing_chunks),
 		cmocka_unit_test(pairs_waits_graphs_and_allocations),
 		cmocka_unit_test(packs_without_loss),
+		cmocka_unit_test(packs_what_a_killed_program_left),
 		cmocka_unit_test(leaves_what_it_cannot_pack),
 	};
 
