@@ -8,6 +8,9 @@
 #define FW_CALLS_CBIDS      1024u
 #define FW_CALLS_NAME_BYTES 64u
 
+/* cuDriverGetVersion: is counted, not written. The library makes it itself, to see whether records still come. */
+#define FW_CALLS_PROBE 2u
+
 struct fw_call_api {
 	bool is_driver;
 	uint16_t cbid;

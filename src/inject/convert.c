@@ -269,9 +269,14 @@ static uint32_t call_name(struct fw_convert *c, bool is_driver, uint32_t cbid)
 static void take_call(struct fw_convert *c, const struct fw_cupti_call *k)
 {
 	bool is_driver = k->kind == FW_CUPTI_DRIVER;
-	uint32_t name = call_name(c, is_driver, k->cbid);
 	struct fw_rec_call *to;
+	uint32_t name;
 
+	if (is_driver && k->cbid == FW_CALLS_PROBE) {
+		c->probes++;
+		return;
+	}
+	name = call_name(c, is_driver, k->cbid);
 	/* A CUPTI that cannot choose calls gives all of them. */
 	if (!name)
 		return;

@@ -26,6 +26,7 @@ struct fw_convert {
 	uint64_t devices;       /* bits: a device record was written */
 	uint64_t devices_seen;  /* bits: a record names it */
 	uint64_t without_times; /* operations whose times CUPTI did not give */
+	uint64_t probes;        /* records of FW_CALLS_PROBE */
 	uint64_t others;        /* records of kinds that we did not ask for */
 };
 

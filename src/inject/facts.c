@@ -117,16 +117,17 @@ void fw_facts_process(struct fw_convert *convert, const struct fw_inject_options
 		fw_facts_text(convert, FW_REC_INFO_SELECTED, options->kernels);
 }
 
-void fw_facts_driver(struct fw_convert *convert)
+int fw_facts_driver_version(void)
 {
 	struct driver driver;
 	int version = 0;
 
 	if (!open_driver(&driver))
-		return;
-	if (driver.get_version && !driver.get_version(&version))
-		fw_facts_value(convert, FW_REC_INFO_DRIVER_VERSION, version);
+		return 0;
+	if (!driver.get_version || driver.get_version(&version))
+		version = 0;
 	fw_symbols_unload(driver.handle);
+	return version;
 }
 
 static int attribute(const struct driver *driver, int device, int which)

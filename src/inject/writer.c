@@ -23,9 +23,6 @@
 /* No buffer has moved for so long: see is_stalled(). */
 #define STALLED_NS (2000 * MS)
 
-/* The same at the end of the file, after all was waited for. */
-#define TAKEN_NS (500 * MS)
-
 bool fw_writer_open(struct fw_writer *writer, const char *dir, const char *options)
 {
 	struct fw_sink sink = writer->sink;
@@ -222,6 +219,8 @@ static void choose_buffer_size(struct fw_writer *w)
 /* What became known only after the start. */
 static void write_facts(struct fw_writer *w)
 {
+	int version;
+
 	if (!has_session(w) || w->is_granted)
 		return;
 	if (!w->has_facts) {
@@ -232,7 +231,9 @@ static void write_facts(struct fw_writer *w)
 			fw_facts_value(&w->convert, FW_REC_INFO_CUPTI_VERSION, w->session.version);
 		for (unsigned i = 0; i < w->session.cannot_count; i++)
 			fw_facts_text(&w->convert, FW_REC_INFO_CANNOT, w->session.cannot[i]);
-		fw_facts_driver(&w->convert);
+		version = fw_facts_driver_version();
+		if (version)
+			fw_facts_value(&w->convert, FW_REC_INFO_DRIVER_VERSION, version);
 	}
 	if (w->convert.devices_seen & ~w->convert.devices)
 		fw_facts_devices(&w->convert);
@@ -351,11 +352,20 @@ static void give_way(struct fw_writer *w)
 	fw_control_grant(&w->control, true);
 }
 
-/* Even a forced flush has not brought our buffers back: they went to someone else. */
+/*
+ * Another tool in the process may have registered its callbacks with CUPTI. Nobody says so; but then the record
+ * of a call that is made now does not come to us, as that of the same call has come before.
+ */
 static void check_takeover(struct fw_writer *w)
 {
-	if (has_session(w) && !w->is_granted && fw_pool_out() && w->moved_mono &&
-	    fw_sink_now() - w->moved_mono > TAKEN_NS)
+	uint64_t probes = w->convert.probes;
+
+	if (!has_session(w) || !w->session.is_armed || w->is_granted || !probes || !w->moved_mono)
+		return;
+	fw_facts_driver_version();
+	fw_session_flush(&w->session, FW_CUPTI_FLUSH_FORCED);
+	drain(w);
+	if (w->convert.probes == probes)
 		lose(w, FW_REC_LOSS_OTHER_PROFILER, w->moved_mono, UINT64_MAX);
 }
 
@@ -461,8 +471,8 @@ void *fw_writer_run(void *writer)
 	if (!w->is_granted && !w->is_ended)
 		drain_all(w);
 	write_facts(w);
-	fw_session_refuse(true);
 	end_file(w);
+	fw_session_refuse(true);
 	fw_convert_close(&w->convert);
 	atomic_store(&w->phase, FW_WRITER_DONE);
 	return NULL;

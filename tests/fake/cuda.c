@@ -54,12 +54,6 @@ CUresult CUDAAPI cuInit(unsigned flags)
 	return CUDA_SUCCESS;
 }
 
-CUresult CUDAAPI cuDriverGetVersion(int *version)
-{
-	*version = (int)fake_script_number("driver", 13000);
-	return CUDA_SUCCESS;
-}
-
 CUresult CUDAAPI cuGetErrorName(CUresult error, const char **name)
 {
 	*name = error == CUDA_SUCCESS ? "CUDA_SUCCESS" : "CUDA_ERROR_UNKNOWN";
@@ -244,6 +238,13 @@ CUresult CUDAAPI cuModuleGetFunction(CUfunction *function, CUmodule module, cons
 	f->registers = (uint16_t)(16 + strlen(name));
 	f->smem_static = (int32_t)strlen(name) * 128;
 	*function = (CUfunction)f;
+	END(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuDriverGetVersion(int *version)
+{
+	BEGIN("cuDriverGetVersion", cuDriverGetVersion);
+	*version = (int)fake_script_number("driver", 13000);
 	END(CUDA_SUCCESS);
 }
 

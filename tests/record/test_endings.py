@@ -136,6 +136,11 @@ class Profilers(Contents):
         # What came before is there; of what follows nobody tells us.
         self.assertGreaterEqual(len(file.of("kernel")), COUNT)
 
+    def test_that_takes_over_is_noticed_at_the_end(self):
+        run = self.run_program(recorded.PROFILER, "profiles", 4, script="kernel_ns 100000000\n")
+        self.assertEqual((run.status, run.stderr), (0, ""))
+        self.assertEqual([r.reason for r in run.only().of("loss")], ["other_profiler"])
+
     def test_that_is_handed_our_buffers(self):
         run = self.run_program(recorded.PROFILER, "profiles", COUNT, script="register mixed\n")
         self.assertEqual((run.status, run.stderr), (0, ""))

@@ -316,8 +316,11 @@ static void only_chosen_calls(void **state)
 	give(&call, sizeof(call));
 	call.cbid = 245;
 	give(&call, sizeof(call));
+	call.cbid = FW_CALLS_PROBE;
+	give(&call, sizeof(call));
 	end();
 	assert_int_equal(count_of(&test, FW_REC_CALL), 3);
+	assert_int_equal(convert.probes, 1);
 	found = record_of(&test, FW_REC_CALL, 0);
 	assert_string_equal(text_of(&test, found->name, found), "cudaLaunchKernel");
 	assert_int_equal(found->tid, 4242);
