@@ -238,6 +238,19 @@ double fw_counter_while_busy(const struct fw_device_ledger *device, enum fw_coun
 	return value < 100 ? value : 100; /* the clocks do not agree to the last microsecond */
 }
 
+double fw_counter_occupancy(const struct fw_counter_mean measured[FW_COUNTER_COUNT])
+{
+	const struct fw_counter_mean *sms = &measured[FW_COUNTER_SM_BUSY];
+	const struct fw_counter_mean *warps = &measured[FW_COUNTER_WARPS];
+	double occupancy;
+
+	/* Of the same times only. */
+	if (!sms->samples || sms->covered_ns != warps->covered_ns || sms->value <= 0)
+		return -1;
+	occupancy = 100 * warps->value / sms->value;
+	return occupancy < 100 ? occupancy : 100;
+}
+
 void fw_counters_credit(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
 			struct fw_counter_cursor *cursor, struct fw_kernel_row *row,
 			int64_t start_ns, int64_t end_ns)

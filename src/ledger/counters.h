@@ -21,4 +21,10 @@ struct fw_counter_mean fw_counter_over(const struct fw_ledger *ledger,
  */
 double fw_counter_while_busy(const struct fw_device_ledger *device, enum fw_counter counter);
 
+/*
+ * Achieved occupancy: the warps that SMs with work held, of those that they can hold. Percent; < 0:
+ * unknown.
+ */
+double fw_counter_occupancy(const struct fw_counter_mean measured[FW_COUNTER_COUNT]);
+
 #endif

@@ -23,6 +23,17 @@ static void put_means(struct fw_json *json, const char *key,
 	fw_json_end_object(json);
 }
 
+static void put_occupancy(struct fw_json *json,
+			  const struct fw_counter_mean means[FW_COUNTER_COUNT])
+{
+	double occupancy = fw_counter_occupancy(means);
+
+	if (occupancy < 0)
+		fw_json_null(json, "achieved_occupancy_percent");
+	else
+		fw_json_double(json, "achieved_occupancy_percent", occupancy);
+}
+
 static void put_busy(struct fw_json *json, const struct fw_device_ledger *device)
 {
 	fw_json_begin_object(json, "while_kernels_ran");
@@ -71,6 +82,7 @@ static void put_kernel(struct fw_json *json, const struct fw_trace *trace,
 		fw_json_uint(json, NULL, s->grid_z[row->shape]);
 		fw_json_end_array(json);
 	}
+	put_occupancy(json, row->measured);
 	put_means(json, "measured", row->measured);
 	fw_json_end_object(json);
 }
@@ -94,6 +106,7 @@ void fw_json_counters(struct fw_json *json, const struct fw_report *report, size
 	}
 	fw_json_begin_object(json, "counters");
 	fw_json_string(json, "source", fw_trace_text(trace, d->counter_source));
+	put_occupancy(json, d->measured);
 	put_means(json, "window", d->measured);
 	put_busy(json, d);
 	put_steps(json, report, device);

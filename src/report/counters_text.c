@@ -62,37 +62,57 @@ static void put_counter(struct fw_page *page, const struct fw_device_ledger *d,
 	fw_page_end_line(page);
 }
 
-/* The kernels with most samples of their own, in the order of the kernel table. */
-static void put_kernels(struct fw_page *page, const struct fw_report *report, size_t device)
+/* What profilers call achieved occupancy: of the SMs that worked. */
+static void put_occupancy(struct fw_page *page, const struct fw_device_ledger *d)
 {
-	const struct fw_device_ledger *d = &report->ledger->devices[device];
+	struct fw_amount occupancy = percent(fw_counter_occupancy(d->measured));
+	const char *cell = occupancy.text;
+
+	fw_str_puts(page->out, "    ");
+	fw_page_cell(page, "achieved occupancy", NAME_WIDTH);
+	put_cells(page, &cell, 1);
+	fw_str_puts(page->out, "  warp slots of busy SMs");
+	fw_page_end_line(page);
+}
+
+static void put_kernel_head(struct fw_page *page)
+{
+	fw_page_ink(page, FW_INK_DIM);
+	fw_page_printf(page, "  %7s %7s %7s %7s %7s %7s %7s  kernel, alone", "samples", "occup.",
+		       "SMs", "warps", "tensor", "FP32", "DRAM");
+	fw_page_end_line(page);
+	fw_page_ink(page, FW_INK_PLAIN);
+}
+
+static void put_kernel(struct fw_page *page, const struct fw_trace *trace,
+		       const struct fw_kernel_row *row)
+{
+	const struct fw_counter_mean *measured = row->measured;
+	const char *name = fw_trace_text(trace, row->name);
+
+	fw_page_printf(page, "  %7" PRId64 " %7s", measured[FW_COUNTER_SM_BUSY].samples,
+		       percent(fw_counter_occupancy(measured)).text);
+	for (unsigned c = 0; c < FW_COUNTER_COUNT; c++)
+		fw_page_printf(page, " %7s",
+			       percent(measured[c].samples ? measured[c].value : -1).text);
+	fw_str_puts(page->out, "  ");
+	name = page->full_names ? name : fw_short_name(&page->arena, name);
+	fw_page_put(page, fw_page_cut(page, name, page->columns > 80 ? page->columns - 60 : 20));
+	fw_page_end_line(page);
+}
+
+/* The first of the kernel table that have samples of their own. */
+static void put_kernels(struct fw_page *page, const struct fw_trace *trace,
+			const struct fw_device_ledger *d)
+{
 	size_t shown = 0;
 
 	for (size_t i = 0; i < d->kernel_count && shown < KERNELS_MOST; i++) {
-		const struct fw_kernel_row *row = &d->kernels[i];
-		const char *name = fw_trace_text(report->ledger->trace, row->name);
-
-		if (!row->measured[FW_COUNTER_SM_BUSY].samples)
+		if (!d->kernels[i].measured[FW_COUNTER_SM_BUSY].samples)
 			continue;
-		if (!shown++) {
-			fw_page_ink(page, FW_INK_DIM);
-			fw_page_printf(page, "  %7s %7s %7s %7s %7s %7s  kernel, alone", "samples",
-				       "SMs", "warps", "tensor", "FP32", "DRAM");
-			fw_page_end_line(page);
-			fw_page_ink(page, FW_INK_PLAIN);
-		}
-		fw_page_printf(page, "  %7" PRId64, row->measured[FW_COUNTER_SM_BUSY].samples);
-		for (unsigned c = 0; c < FW_COUNTER_COUNT; c++)
-			fw_page_printf(
-				page, " %7s",
-				percent(row->measured[c].samples ? row->measured[c].value : -1)
-					.text);
-		fw_str_puts(page->out, "  ");
-		fw_page_put(page,
-			    fw_page_cut(page,
-					page->full_names ? name : fw_short_name(&page->arena, name),
-					page->columns > 60 ? page->columns - 52 : 20));
-		fw_page_end_line(page);
+		if (!shown++)
+			put_kernel_head(page);
+		put_kernel(page, trace, &d->kernels[i]);
 	}
 }
 
@@ -122,5 +142,7 @@ void fw_text_counters(struct fw_page *page, const struct fw_report *report, size
 	for (unsigned c = 0; c < FW_COUNTER_COUNT; c++)
 		if (d->measured[c].samples)
 			put_counter(page, d, (enum fw_counter)c, &steps[c]);
-	put_kernels(page, report, device);
+	if (fw_counter_occupancy(d->measured) >= 0)
+		put_occupancy(page, d);
+	put_kernels(page, report->ledger->trace, d);
 }

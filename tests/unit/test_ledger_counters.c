@@ -70,6 +70,15 @@ static void assert_near(double a, double b)
 		fail_msg("%.12g is not %.12g", a, b);
 }
 
+static const struct fw_kernel_row *row(const struct fw_device_ledger *d, const char *name)
+{
+	for (size_t i = 0; i < d->kernel_count; i++)
+		if (!strcmp(fw_trace_text(c.trace, d->kernels[i].name), name))
+			return &d->kernels[i];
+	fail_msg("no kernel %s", name);
+	return NULL;
+}
+
 static void the_window_weighs_samples_by_what_lies_in_it(void **state)
 {
 	const struct fw_device_ledger *d;
@@ -91,6 +100,30 @@ static void the_window_weighs_samples_by_what_lies_in_it(void **state)
 	assert_true(fw_counter_while_busy(d, FW_COUNTER_TENSOR) < 0);
 }
 
+/* Half of the SMs with half of their slots: 25 % of all slots, 50 % of those of the SMs that worked. */
+static void achieved_occupancy_is_of_the_sms_that_worked(void **state)
+{
+	const struct fw_device_ledger *d;
+
+	(void)state;
+	run_two();
+	put(1, 3, "sm_busy_percent", 50, "pm-sampling");
+	put(1, 3, "warp_slots_percent", 25, "pm-sampling");
+	d = case_build(&c, NULL);
+	assert_near(fw_counter_occupancy(d->measured), 50);
+	assert_near(fw_counter_occupancy(row(d, "first")->measured), 50);
+	assert_true(fw_counter_occupancy(row(d, "second")->measured) < 0);
+}
+
+static void occupancy_of_other_times_is_unknown(void **state)
+{
+	(void)state;
+	run_two();
+	put(1, 3, "sm_busy_percent", 50, "pm-sampling");
+	put(1, 2, "warp_slots_percent", 25, "pm-sampling");
+	assert_true(fw_counter_occupancy(case_build(&c, NULL)->measured) < 0);
+}
+
 static void a_stretch_has_the_mean_of_its_parts(void **state)
 {
 	struct fw_counter_mean mean;
@@ -108,15 +141,6 @@ static void a_stretch_has_the_mean_of_its_parts(void **state)
 	assert_int_equal(mean.samples, 0);
 	mean = fw_counter_over(c.ledger, d, FW_COUNTER_SM_BUSY, 5 * MS, 5 * MS);
 	assert_int_equal(mean.samples, 0);
-}
-
-static const struct fw_kernel_row *row(const struct fw_device_ledger *d, const char *name)
-{
-	for (size_t i = 0; i < d->kernel_count; i++)
-		if (!strcmp(fw_trace_text(c.trace, d->kernels[i].name), name))
-			return &d->kernels[i];
-	fail_msg("no kernel %s", name);
-	return NULL;
 }
 
 static void a_kernel_has_the_samples_wholly_inside_it(void **state)
@@ -237,6 +261,8 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		CASE(the_window_weighs_samples_by_what_lies_in_it),
+		CASE(achieved_occupancy_is_of_the_sms_that_worked),
+		CASE(occupancy_of_other_times_is_unknown),
 		CASE(a_stretch_has_the_mean_of_its_parts),
 		CASE(a_kernel_has_the_samples_wholly_inside_it),
 		CASE(samples_beside_another_kernel_count_for_none),

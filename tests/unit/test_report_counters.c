@@ -98,7 +98,9 @@ static void means_of_window_kernels_and_steps_are_shown(void **state)
 	expect("warp slots            12.5 %    12.5 %    12.5 %    12.5 %    12.5 %");
 	expect("device memory          3.0 %               3.0 %     3.0 %     3.0 %");
 	/* The kernel runs [0, 100), and the first and the last sample touch its ends: 5 x 90, 13 x 40. */
-	expect("       18  53.9 %  12.5 %       ?       ?   3.0 %  kernel");
+	expect("       18  23.2 %  53.9 %  12.5 %       ?       ?   3.0 %  kernel"); /* 12.5 / 53.9 */
+	expect("achieved occupancy    22.7 %");                                      /* 12.5 / 55 */
+	expect("\"achieved_occupancy_percent\": 22.7");
 	expect("\"source\": \"pm-sampling\"");
 	expect("\"covered_ns\": 100000000");
 	expect("\"least\": 40");
