@@ -5,13 +5,14 @@
 #include "sample/host_tree.h"
 
 /*
- * Between readings of what costs more or moves less, and of what seldom moves: so long, and so many
- * periods of the readings with which they are taken.
+ * Between readings of what costs more or moves less, and of what seldom moves: at least so long, and so
+ * many periods of the readings with which they are taken, but at most five times so long.
  */
 #define FW_HOST_MODERATE_NS      INT64_C(100000000)
 #define FW_HOST_MODERATE_PERIODS 10
 #define FW_HOST_SLOW_NS          INT64_C(1000000000)
 #define FW_HOST_SLOW_PERIODS     100
+#define FW_HOST_WAIT_MOST        5
 
 /* What was said already. */
 enum fw_host_said {
@@ -37,7 +38,11 @@ struct fw_host_pace {
 static inline int64_t fw_host_pace_wait(const struct fw_host_pace *pace, int64_t least_ns,
 					int periods)
 {
-	return pace->period_ns * periods > least_ns ? pace->period_ns * periods : least_ns;
+	int64_t wait_ns = pace->period_ns * periods, most_ns = least_ns * FW_HOST_WAIT_MOST;
+
+	if (wait_ns > most_ns)
+		wait_ns = most_ns;
+	return wait_ns > least_ns ? wait_ns : least_ns;
 }
 
 struct fw_host_sampler {

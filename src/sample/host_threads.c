@@ -184,7 +184,7 @@ static void read_switching(struct fw_host_sampler *s, const struct fw_teller *te
 		give_up_switches(s, teller, thread);
 		return;
 	}
-	if (teller->now_ns - thread->read_ns < moderate_ns(s))
+	if (teller->now_ns - thread->read_ns < FW_HOST_MODERATE_NS)
 		return;
 	has_run = thread->has_run || !switches->is_certain || !switches->off_since_ns;
 	if (has_run) {

@@ -64,7 +64,7 @@ static void record(pid_t pid)
 	assert_int_equal(state.write_error, 0);
 }
 
-/* The last sample of that name, for the process if pid is not 0; -1: none. */
+/* The last sample of that name, of the process and its main thread if pid is not 0; -1: none. */
 static double last_sample(const struct fw_trace *trace, const char *name, unsigned pid)
 {
 	const struct fw_trace_host_samples *samples = &trace->host_samples;
@@ -73,7 +73,7 @@ static double last_sample(const struct fw_trace *trace, const char *name, unsign
 
 	snprintf(wanted, sizeof(wanted), "%u", pid);
 	for (size_t i = 0; i < samples->len; i++) {
-		uint32_t process = samples->process[i];
+		uint32_t process = samples->process[i], thread = samples->thread[i];
 
 		if (strcmp(fw_trace_text(trace, samples->name[i]), name))
 			continue;
@@ -81,6 +81,9 @@ static double last_sample(const struct fw_trace *trace, const char *name, unsign
 				    strcmp(fw_trace_text(trace, trace->processes.pid[process]),
 					   wanted)
 			: process != FW_NONE)
+			continue;
+		if (thread != FW_NONE && /* the thread sanitizer has one of its own */
+		    strcmp(fw_trace_text(trace, trace->threads.tid[thread]), wanted))
 			continue;
 		value = samples->value[i];
 	}
