@@ -13,7 +13,7 @@ static bool read_process_stat(struct fw_host_sampler *s, const struct fw_teller 
 	struct fw_proc_stat stat;
 	int error = fw_held_read(&s->tree.files, &process->stat, name, text);
 
-	if (fw_host_is_gone(error))
+	if (fw_sampler_is_gone(error))
 		return false;
 	if (error || !fw_proc_parse_stat(text, &stat))
 		return true;
@@ -40,9 +40,9 @@ static void read_io(struct fw_host_sampler *s, const struct fw_teller *teller,
 	uint64_t bytes;
 	int error = fw_held_read(&s->tree.files, &process->io, name, text);
 
-	if (error && !fw_host_is_gone(error))
-		fw_host_say(
-			s, FW_HOST_SAID_IO,
+	if (error && !fw_sampler_is_gone(error))
+		fw_sampler_say(
+			s, FW_SAMPLER_SAID_IO,
 			error == EACCES
 				? "Bytes that a process read and wrote: /proc/PID/io may not be "
 				  "read (another user's, or one that changed its user)."
@@ -88,14 +88,14 @@ static void read_process_status(struct fw_host_sampler *s, const struct fw_telle
 			fw_tell(teller, process->told, lines[i].which, (double)kb * 1024);
 }
 
-void fw_host_read_process(struct fw_host_sampler *s, struct fw_tree_process *process,
-			  int64_t now_ns)
+void fw_sampler_read_process(struct fw_host_sampler *s, struct fw_tree_process *process,
+			     int64_t now_ns)
 {
 	const struct fw_teller teller = { &s->sink, now_ns, process->pid, 0 };
 	const int64_t slow_ns =
-		fw_host_pace_wait(&s->processes, FW_HOST_SLOW_NS, FW_HOST_SLOW_PERIODS);
+		fw_pace_wait(&s->processes, FW_SAMPLER_SLOW_NS, FW_SAMPLER_SLOW_PERIODS);
 	const int64_t moderate_ns =
-		fw_host_pace_wait(&s->processes, FW_HOST_MODERATE_NS, FW_HOST_MODERATE_PERIODS);
+		fw_pace_wait(&s->processes, FW_SAMPLER_MODERATE_NS, FW_SAMPLER_MODERATE_PERIODS);
 	bool is_first = !process->read_ns;
 
 	/* Without running its memory only shrinks, when others press on it. */

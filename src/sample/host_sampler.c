@@ -16,7 +16,12 @@
 #define LONGEST_NS INT64_C(1000000000)
 #define LOOK_NS    INT64_C(50000000) /* between looks for new processes and threads */
 #define MOST_CPU   0.009
-#define SMOOTHING  0.05 /* weight of a reading in the mean cost */
+
+/* The time over which costs are averaged: at least two readings, at most twenty. */
+#define MEAN_NS 1e9
+
+/* So long a time's share may be spent in advance, as on a look through all of /proc. */
+#define AHEAD_NS 2e9
 
 static int64_t cpu_time_ns(void)
 {
@@ -75,9 +80,9 @@ fw_status fw_host_sampler_open(struct fw_host_sampler **sampler,
 	s->sink = *sink;
 	if (s->options.period_ns <= 0)
 		s->options.period_ns = PERIOD_NS;
-	s->looks = (struct fw_host_pace){ .shortest_ns = LOOK_NS, .share = 0.2 };
+	s->looks = (struct fw_pace){ .shortest_ns = LOOK_NS, .share = 0.2 };
 	s->threads = s->processes =
-		(struct fw_host_pace){ .shortest_ns = s->options.period_ns, .share = 0.4 };
+		(struct fw_pace){ .shortest_ns = s->options.period_ns, .share = 0.4 };
 	if (!(s->options.most_cpu > 0))
 		s->options.most_cpu = MOST_CPU;
 	fw_tree_init(&s->tree, root, options);
@@ -91,14 +96,14 @@ fw_status fw_host_sampler_open(struct fw_host_sampler **sampler,
 	return FW_OK;
 }
 
-void fw_host_say(struct fw_host_sampler *s, enum fw_host_said what, const char *text)
+void fw_sampler_say(struct fw_host_sampler *s, enum fw_sampler_said what, const char *text)
 {
 	if (!(s->said & what))
 		s->sink.cannot(s->sink.context, text);
 	s->said |= what;
 }
 
-bool fw_host_is_gone(int error)
+bool fw_sampler_is_gone(int error)
 {
 	return error == ENOENT || error == ESRCH;
 }
@@ -111,42 +116,65 @@ static void sweep(struct fw_host_sampler *s, int64_t now_ns)
 		struct fw_tree_thread *threads = process->threads.data;
 
 		if (process->has_ended) {
-			fw_host_end_process(s, process, now_ns, true);
+			fw_sampler_end_process(s, process, now_ns, true);
 			fw_tree_drop_process(&s->tree, i);
 			continue;
 		}
 		for (size_t j = process->threads.len; j-- > 0;) {
 			if (!threads[j].has_ended)
 				continue;
-			fw_host_end_thread(s, process, &threads[j], now_ns, true);
+			fw_sampler_end_thread(s, process, &threads[j], now_ns, true);
 			fw_tree_drop_thread(&s->tree, process, j);
 		}
 	}
 }
 
-/*
- * Sets when the next reading is due: not so often that it costs more than its share. The period grows
- * at once and shrinks by a quarter at least, so that it does not move all the time.
- */
-static void set_pace(struct fw_host_sampler *s, struct fw_host_pace *pace, int64_t now_ns,
-		     int64_t used_ns)
+/* The mean cost of a reading decides the period; it grows at once and shrinks by a quarter at least. */
+static void set_period(struct fw_pace *pace, double rate, int64_t used_ns)
 {
-	double want;
+	double weight = (double)pace->period_ns / MEAN_NS, want;
 
-	s->cpu_ns += (uint64_t)used_ns;
+	weight = weight < 0.05 ? 0.05 : weight > 0.5 ? 0.5 : weight;
 	if (pace->period_ns) /* the first reading opens the files */
-		pace->cost_ns += SMOOTHING * ((double)used_ns - pace->cost_ns);
-	want = pace->cost_ns / (pace->share * s->options.most_cpu);
+		pace->cost_ns += weight * ((double)used_ns - pace->cost_ns);
+	want = pace->cost_ns / rate;
 	if (want > (double)LONGEST_NS)
 		want = (double)LONGEST_NS;
 	if (want < (double)pace->shortest_ns)
 		want = (double)pace->shortest_ns;
 	if (want > (double)pace->period_ns || want < 0.75 * (double)pace->period_ns)
 		pace->period_ns = (int64_t)want;
+}
+
+/* How long to wait for what was spent too much; some of it is left to the mean to make good. */
+static int64_t pay_debt(struct fw_pace *pace, double rate, int64_t now_ns, int64_t used_ns)
+{
+	double wait_ns;
+
+	if (pace->read_ns)
+		pace->debt_ns += (double)used_ns - rate * (double)(now_ns - pace->read_ns);
+	if (pace->debt_ns < 0)
+		pace->debt_ns = 0;
+	pace->read_ns = now_ns;
+	wait_ns = pace->debt_ns / rate - AHEAD_NS;
+	return wait_ns < (double)LONGEST_NS ? (int64_t)wait_ns : LONGEST_NS;
+}
+
+/* Sets when the next reading is due: so that they cost no more than their share. */
+static void set_pace(struct fw_host_sampler *s, struct fw_pace *pace, int64_t now_ns,
+		     int64_t used_ns)
+{
+	double rate = pace->share * s->options.most_cpu;
+	int64_t wait_ns = pay_debt(pace, rate, now_ns, used_ns);
+
+	s->cpu_ns += (uint64_t)used_ns;
+	set_period(pace, rate, used_ns);
 	/* On a grid, so that readings fall together where they can. */
 	pace->due_ns += pace->period_ns;
 	if (pace->due_ns <= now_ns)
 		pace->due_ns = now_ns + pace->period_ns;
+	if (pace->due_ns < now_ns + wait_ns)
+		pace->due_ns = now_ns + wait_ns;
 }
 
 static void read_all_threads(struct fw_host_sampler *s, const struct fw_teller *machine)
@@ -154,7 +182,7 @@ static void read_all_threads(struct fw_host_sampler *s, const struct fw_teller *
 	struct fw_tree_process **processes = s->tree.processes.data;
 
 	for (size_t i = 0; i < s->tree.processes.len; i++)
-		fw_host_read_threads(s, processes[i], machine->now_ns);
+		fw_sampler_read_threads(s, processes[i], machine->now_ns);
 	sweep(s, machine->now_ns);
 	fw_tell(machine, s->machine.told, FW_HOST_THREAD_PERIOD, (double)s->threads.period_ns);
 }
@@ -162,8 +190,8 @@ static void read_all_threads(struct fw_host_sampler *s, const struct fw_teller *
 static void read_machine(struct fw_host_sampler *s, const struct fw_teller *machine)
 {
 	int64_t moderate_ns =
-		fw_host_pace_wait(&s->processes, FW_HOST_MODERATE_NS, FW_HOST_MODERATE_PERIODS);
-	int64_t slow_ns = fw_host_pace_wait(&s->processes, FW_HOST_SLOW_NS, FW_HOST_SLOW_PERIODS);
+		fw_pace_wait(&s->processes, FW_SAMPLER_MODERATE_NS, FW_SAMPLER_MODERATE_PERIODS);
+	int64_t slow_ns = fw_pace_wait(&s->processes, FW_SAMPLER_SLOW_NS, FW_SAMPLER_SLOW_PERIODS);
 
 	if (!s->has_read || machine->now_ns - s->moderate_ns >= moderate_ns) {
 		s->moderate_ns = machine->now_ns;
@@ -181,7 +209,7 @@ static void read_all_processes(struct fw_host_sampler *s, const struct fw_teller
 	struct fw_tree_process **processes = s->tree.processes.data;
 
 	for (size_t i = 0; i < s->tree.processes.len; i++)
-		fw_host_read_process(s, processes[i], machine->now_ns);
+		fw_sampler_read_process(s, processes[i], machine->now_ns);
 	sweep(s, machine->now_ns);
 	read_machine(s, machine);
 	fw_tell(machine, s->machine.told, FW_HOST_PROCESS_PERIOD, (double)s->processes.period_ns);
@@ -193,17 +221,18 @@ static void look_for_new(struct fw_host_sampler *s, const struct fw_teller *mach
 	fw_status status = fw_tree_look(&s->tree, machine->now_ns, &err);
 
 	if (status || s->tree.is_blind || !s->tree.processes.len)
-		fw_host_say(s, FW_HOST_SAID_TREE,
-			    status ? "Processes and threads: no memory for all of them."
-				   : "The watched process is not to be seen in /proc (hidepid, or "
-				     "another PID namespace).");
+		fw_sampler_say(
+			s, FW_SAMPLER_SAID_TREE,
+			status ? "Processes and threads: no memory for all of them."
+			       : "The watched process is not to be seen in /proc (hidepid, or "
+				 "another PID namespace).");
 	if (s->tree.left_out)
-		fw_host_say(s, FW_HOST_SAID_MOST,
-			    "Some processes or threads: more than 512 or 4096.");
+		fw_sampler_say(s, FW_SAMPLER_SAID_MOST,
+			       "Some processes or threads: more than 512 or 4096.");
 }
 
 /* A kind of readings, if it is due. */
-static void take_turn(struct fw_host_sampler *s, struct fw_host_pace *pace, int64_t now_ns,
+static void take_turn(struct fw_host_sampler *s, struct fw_pace *pace, int64_t now_ns,
 		      void (*read)(struct fw_host_sampler *s, const struct fw_teller *machine))
 {
 	const struct fw_teller machine = { &s->sink, now_ns, 0, 0 };
@@ -256,8 +285,8 @@ void fw_host_sampler_close(struct fw_host_sampler *s)
 	now_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 	machine = (struct fw_teller){ &s->sink, now_ns, 0, 0 };
 	for (size_t i = 0; i < s->tree.processes.len; i++)
-		fw_host_end_process(s, ((struct fw_tree_process **)s->tree.processes.data)[i],
-				    now_ns, false);
+		fw_sampler_end_process(s, ((struct fw_tree_process **)s->tree.processes.data)[i],
+				       now_ns, false);
 	fw_tell_end(&machine, s->machine.told);
 	fw_tree_release(&s->tree);
 	free(s);

@@ -17,12 +17,12 @@
 
 static int64_t moderate_ns(const struct fw_host_sampler *s)
 {
-	return fw_host_pace_wait(&s->threads, FW_HOST_MODERATE_NS, FW_HOST_MODERATE_PERIODS);
+	return fw_pace_wait(&s->threads, FW_SAMPLER_MODERATE_NS, FW_SAMPLER_MODERATE_PERIODS);
 }
 
 static int64_t slow_ns(const struct fw_host_sampler *s)
 {
-	return fw_host_pace_wait(&s->threads, FW_HOST_SLOW_NS, FW_HOST_SLOW_PERIODS);
+	return fw_pace_wait(&s->threads, FW_SAMPLER_SLOW_NS, FW_SAMPLER_SLOW_PERIODS);
 }
 
 static void open_switches(struct fw_host_sampler *s, const struct fw_teller *teller,
@@ -31,27 +31,27 @@ static void open_switches(struct fw_host_sampler *s, const struct fw_teller *tel
 	char text[400];
 	int error;
 
-	if (!s->options.switch_threads_most || s->said & FW_HOST_SAID_SWITCHES)
+	if (!s->options.switch_threads_most || s->said & FW_SAMPLER_SAID_SWITCHES)
 		return;
 	if (s->switch_count == s->options.switch_threads_most) {
 		snprintf(text, sizeof(text),
 			 "Context switches of more than %u threads: the rest is told by the states "
 			 "and times in /proc.",
 			 s->switch_count);
-		fw_host_say(s, FW_HOST_SAID_SWITCHES, text);
+		fw_sampler_say(s, FW_SAMPLER_SAID_SWITCHES, text);
 		return;
 	}
 	error = fw_switches_open(&thread->switches, teller->pid, thread->tid, state,
 				 teller->now_ns);
 	if (!error) {
 		s->switch_count++;
-		fw_host_say(s, FW_HOST_SAID_SHORT, "Times off the CPU below 5 us.");
+		fw_sampler_say(s, FW_SAMPLER_SAID_SHORT, "Times off the CPU below 5 us.");
 	} else if (error != ESRCH) {
 		snprintf(text, sizeof(text),
 			 "Context switches of %s threads: %s. What they did is told by the states "
 			 "and times in /proc.",
 			 s->switch_count ? "more" : "the", fw_switches_error(error));
-		fw_host_say(s, FW_HOST_SAID_SWITCHES, text);
+		fw_sampler_say(s, FW_SAMPLER_SAID_SWITCHES, text);
 	}
 }
 
@@ -65,7 +65,7 @@ static void read_thread_stat(struct fw_host_sampler *s, const struct fw_teller *
 	int error = fw_held_read(&s->tree.files, &thread->stat, name, text);
 	bool is_new = !thread->stat_ns;
 
-	thread->has_ended |= fw_host_is_gone(error);
+	thread->has_ended |= fw_sampler_is_gone(error);
 	if (error || !fw_proc_parse_stat(text, &stat))
 		return;
 	fw_tell(teller, thread->told, FW_HOST_STATE, (double)(unsigned char)stat.state);
@@ -108,14 +108,14 @@ static bool read_schedstat(struct fw_host_sampler *s, const struct fw_teller *te
 	int error;
 
 	if (!s->has_schedstat) {
-		fw_host_say(
-			s, FW_HOST_SAID_SCHED,
+		fw_sampler_say(
+			s, FW_SAMPLER_SAID_SCHED,
 			"Time that threads waited for a CPU: the kernel has no /proc/PID/schedstat "
 			"(CONFIG_SCHED_INFO).");
 		return true;
 	}
 	error = fw_held_read(&s->tree.files, &thread->schedstat, name, text);
-	thread->has_ended |= fw_host_is_gone(error);
+	thread->has_ended |= fw_sampler_is_gone(error);
 	if (error || !fw_proc_parse_schedstat(text, &stat))
 		return false;
 	fw_tell(teller, thread->told, FW_HOST_RUN, (double)stat.run_ns);
@@ -163,7 +163,7 @@ static void give_up_switches(struct fw_host_sampler *s, const struct fw_teller *
 		"Context switches of threads that switch tens of thousands of times a second, such "
 		"as thread %u (%s).",
 		thread->tid, thread->name);
-	fw_host_say(s, FW_HOST_SAID_OFTEN, text);
+	fw_sampler_say(s, FW_SAMPLER_SAID_OFTEN, text);
 }
 
 /*
@@ -184,7 +184,7 @@ static void read_switching(struct fw_host_sampler *s, const struct fw_teller *te
 		give_up_switches(s, teller, thread);
 		return;
 	}
-	if (teller->now_ns - thread->read_ns < FW_HOST_MODERATE_NS)
+	if (teller->now_ns - thread->read_ns < FW_SAMPLER_MODERATE_NS)
 		return;
 	has_run = thread->has_run || !switches->is_certain || !switches->off_since_ns;
 	if (has_run) {
@@ -239,8 +239,8 @@ static bool stands_still(const struct fw_host_sampler *s, struct fw_tree_process
 }
 
 /* In the first round without running all threads are read, in the next ones only what is left over. */
-void fw_host_read_threads(struct fw_host_sampler *s, struct fw_tree_process *process,
-			  int64_t now_ns)
+void fw_sampler_read_threads(struct fw_host_sampler *s, struct fw_tree_process *process,
+			     int64_t now_ns)
 {
 	struct fw_teller teller = { &s->sink, now_ns, process->pid, 0 };
 	struct fw_tree_thread *threads = process->threads.data;
@@ -265,8 +265,8 @@ void fw_host_read_threads(struct fw_host_sampler *s, struct fw_tree_process *pro
 	}
 }
 
-void fw_host_end_thread(struct fw_host_sampler *s, struct fw_tree_process *process,
-			struct fw_tree_thread *thread, int64_t now_ns, bool has_ended)
+void fw_sampler_end_thread(struct fw_host_sampler *s, struct fw_tree_process *process,
+			   struct fw_tree_thread *thread, int64_t now_ns, bool has_ended)
 {
 	const struct fw_teller teller =
 		(struct fw_teller){ &s->sink, now_ns, process->pid, thread->tid };
@@ -279,14 +279,14 @@ void fw_host_end_thread(struct fw_host_sampler *s, struct fw_tree_process *proce
 	fw_tell_end(&teller, thread->told);
 }
 
-void fw_host_end_process(struct fw_host_sampler *s, struct fw_tree_process *process, int64_t now_ns,
-			 bool has_ended)
+void fw_sampler_end_process(struct fw_host_sampler *s, struct fw_tree_process *process,
+			    int64_t now_ns, bool has_ended)
 {
 	const struct fw_teller teller = (struct fw_teller){ &s->sink, now_ns, process->pid, 0 };
 	struct fw_tree_thread *threads = process->threads.data;
 
 	for (size_t i = 0; i < process->threads.len; i++)
-		fw_host_end_thread(s, process, &threads[i], now_ns, has_ended);
+		fw_sampler_end_thread(s, process, &threads[i], now_ns, has_ended);
 	if (has_ended)
 		fw_tell(&teller, process->told, FW_HOST_STATE, 'X');
 	fw_tell_end(&teller, process->told);

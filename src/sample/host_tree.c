@@ -9,11 +9,14 @@
 #include <unistd.h>
 
 /* All of /proc is looked through so often: where the newest number is known, or not. */
-#define FULL_NS       INT64_C(5000000000)
+#define FULL_NS       INT64_C(20000000000)
 #define FULL_ALONE_NS INT64_C(250000000)
 
 /* So many new numbers are looked at one by one; more, and all of /proc is looked through. */
 #define NEW_IDS_MOST 256
+
+/* So many of the newest may be too young to be seen. */
+#define NEW_IDS_YOUNG 32
 
 /* Processes of a machine that are looked at. */
 #define ENTRIES_MOST 65536u
@@ -251,6 +254,9 @@ fw_status fw_tree_look(struct fw_tree *tree, int64_t now_ns, struct fw_error *er
 		       (newest && (until < since || until - since > NEW_IDS_MOST));
 	fw_status status = FW_OK;
 
+	/* What had a number before the first look, but could not be seen yet. */
+	if (!until && newest > NEW_IDS_YOUNG)
+		until = newest - NEW_IDS_YOUNG;
 	tree->last_ids[1] = until;
 	tree->last_ids[0] = newest;
 	if (is_full) {

@@ -278,6 +278,7 @@ static void *spin_in_thread(void *argument)
 	(void)argument;
 	pthread_setname_np(pthread_self(), "spinner");
 	spin_for(100 * MS);
+	usleep(1500000); /* on a loaded machine it is found late */
 	return NULL;
 }
 
@@ -443,10 +444,10 @@ static double cost_of(int processes, int threads, unsigned switch_threads)
 
 /* Sanitizers make our part of it several times slower; the kernel's is the same. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MOST_PERCENT 2
+#define MOST_PERCENT 3
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MOST_PERCENT 2
+#define MOST_PERCENT 3
 #endif
 #endif
 #ifndef MOST_PERCENT
