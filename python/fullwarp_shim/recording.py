@@ -41,7 +41,18 @@ _NAMES = 4096             # remembered; further ones are written anew each time
 _HIGH_FD = 900            # out of the way of programs that count on low numbers or close them all
 
 now = time.monotonic_ns
-thread_id = getattr(_thread, "get_native_id", os.getpid)  # Python 3.7 knows the main thread only
+
+
+def _find_thread_id():
+    if hasattr(_thread, "get_native_id"):
+        return _thread.get_native_id
+    import ctypes  # Python 3.7 does not know it; PyTorch has loaded this already
+    number = {"x86_64": 186, "aarch64": 178}[os.uname().machine]  # SYS_gettid
+    syscall = ctypes.CDLL(None).syscall
+    return lambda: syscall(number)
+
+
+thread_id = _find_thread_id()
 
 
 class Recording:

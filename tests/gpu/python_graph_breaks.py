@@ -81,7 +81,7 @@ def run(python, options):
 
 
 def main():
-    python = sys.argv[1] if len(sys.argv) > 1 else sys.executable
+    python = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("FW_TORCH_PYTHON", sys.executable)
     said = subprocess.run([python, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True,
                           check=False)
     if said.returncode or int(said.stdout.split(".")[0]) < 2:

@@ -229,6 +229,40 @@ print(traces)
         self.assertEqual((run.stdout, run.status), (plain.stdout, plain.returncode))
         self.assertIn("[1, 1]", run.stdout)
 
+    def test_python_calls_change_neither_results_nor_what_is_traced(self):
+        name = self.write("jit.py", """
+import io, pickle, warnings, torch
+warnings.simplefilter('ignore')
+x = torch.arange(6.0).reshape(2, 3)
+def f(x):
+    y = x.cpu().to(torch.float64) + x.sum().item()
+    return y * 2 if bool(y.sum() > 0) else y
+@torch.jit.script
+def g(x):
+    if bool(x.sum() > 0): return x.to(torch.float64) * x[0, 1].item()
+    return x.cpu().to(torch.float64)
+traced = torch.jit.trace(f, (x,))
+print(traced.graph, g.graph, traced(x), g(x), f(x), sep='\\n')
+print(x.tolist(), x.numpy(), int(x[0, 1]), float(x[1, 1]), [1, 2, 3][torch.tensor(1)], bool(x[0, 0]))
+class Mine(torch.Tensor): pass
+m = x.as_subclass(Mine)
+print(type(m.cpu()), m[0, 1].item(), type(torch.nn.Parameter(x).to(torch.float64)))
+for bad in (lambda: x.item(), lambda: bool(x), lambda: x.to('nowhere'), lambda: torch.Tensor.item()):
+    try: bad()
+    except Exception as error: print(type(error).__name__, error)
+with torch.no_grad(): print(torch.vmap(lambda t: t.to(torch.float64) * 2)(x) if hasattr(torch, 'vmap') else '')
+torch.save({'x': x, 'item': torch.Tensor.item.__name__}, io.BytesIO())
+print(torch.overrides.is_tensor_method_or_property(torch.Tensor.cpu), torch.Tensor.to.__doc__[:20])
+""")
+        plain = self.run_plain([name])
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        run = self.run_shim([name], options="python_calls=1")
+        # A traced graph says in comments where each operator was called.
+        self.assertEqual([line.partition(" # ")[0] for line in run.stdout.splitlines()],
+                         [line.partition(" # ")[0] for line in plain.stdout.splitlines()])
+        self.assertEqual((run.stderr, run.status), (plain.stderr, plain.returncode))
+        self.assertEqual(run.file.marks(shim.CALL_SITE), [])  # no GPU, no call that waits for one
+
     def test_cost_of_a_loader_step(self):
         text = SLOW + """
 p = torch.nn.Parameter(torch.ones(1)); p.grad = torch.ones(1)
