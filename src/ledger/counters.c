@@ -67,34 +67,44 @@ static bool read_words(const struct fw_trace *trace, struct words *words)
 	return words->counter && words->source;
 }
 
-/* A sample of one of our counters on the device, by a source that covers time. */
-static bool is_sample(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
-		      const struct words *words, size_t row)
+/* The device of which a row of the table is a sample, by a source that covers time; NULL: of none. */
+static struct fw_device_ledger *device_of(const struct fw_ledger *ledger, const struct words *words,
+					  size_t row)
 {
 	const struct fw_trace_counters *t = &ledger->trace->counters;
-	uint32_t owner = FW_NONE;
+	uint32_t device;
 
-	if (t->device[row] < ledger->trace->devices.len)
-		owner = ledger->private->ledger_of_device[t->device[row]];
-	return owner == (uint32_t)(device - ledger->devices) && words->counter[t->name[row]] &&
-	       words->source[t->source[row]] && t->time_ns[row] > t->start_ns[row] &&
-	       t->value[row] >= 0 && t->value[row] <= 100;
+	if (!words->counter[t->name[row]] || !words->source[t->source[row]] ||
+	    t->time_ns[row] <= t->start_ns[row] || t->device[row] >= ledger->trace->devices.len ||
+	    !(t->value[row] >= 0 && t->value[row] <= 100))
+		return NULL;
+	device = ledger->private->ledger_of_device[t->device[row]];
+	return device == FW_NONE ? NULL : &ledger->devices[device];
 }
 
-/* The better source that the device has; the samples of a lesser one, of other times, are left out. */
-static enum source best_source(const struct fw_ledger *ledger, struct fw_device_ledger *device,
-			       const struct words *words)
+/* The better source that each device has; the samples of a lesser one, of other times, are left out. */
+static void choose_sources(struct fw_ledger *ledger, const struct words *words)
 {
 	const struct fw_trace_counters *t = &ledger->trace->counters;
-	enum source best = SOURCE_NONE;
 
-	for (size_t i = 0; i < t->len && best != SOURCE_PM; i++) {
-		if (!is_sample(ledger, device, words, i) || words->source[t->source[i]] <= best)
-			continue;
-		best = (enum source)words->source[t->source[i]];
-		device->counter_source = t->source[i];
+	for (size_t i = 0; i < t->len; i++) {
+		struct fw_device_ledger *device = device_of(ledger, words, i);
+
+		if (device && words->source[t->source[i]] > words->source[device->counter_source])
+			device->counter_source = t->source[i];
 	}
-	return best;
+}
+
+/* Where a row goes; NULL: it is no sample, or one of a lesser source. */
+static struct fw_counter_rows *place_of(const struct fw_ledger *ledger, const struct words *words,
+					size_t row)
+{
+	const struct fw_trace_counters *t = &ledger->trace->counters;
+	struct fw_device_ledger *device = device_of(ledger, words, row);
+
+	if (!device || words->source[t->source[row]] != words->source[device->counter_source])
+		return NULL;
+	return &fw_device_work(ledger, device)->counters[words->counter[t->name[row]] - 1];
 }
 
 static int by_start(const void *ctx, uint32_t a, uint32_t b)
@@ -105,71 +115,88 @@ static int by_start(const void *ctx, uint32_t a, uint32_t b)
 }
 
 /* By time; one that begins before the last has ended is left out. */
-static bool order(const struct fw_trace_counters *t, uint32_t *rows, size_t *count)
+static bool order(const struct fw_trace_counters *t, struct fw_counter_rows *samples)
 {
+	uint32_t *rows = samples->rows;
 	size_t kept = 0;
 
-	if (!fw_sort_rows(rows, *count, by_start, t))
+	if (!fw_sort_rows(rows, samples->count, by_start, t))
 		return false;
-	for (size_t i = 0; i < *count; i++)
+	for (size_t i = 0; i < samples->count; i++)
 		if (!kept || t->start_ns[rows[i]] >= t->time_ns[rows[kept - 1]])
 			rows[kept++] = rows[i];
-	*count = kept;
+	samples->count = kept;
 	return true;
 }
 
-static bool collect(struct fw_ledger *ledger, struct fw_device_ledger *device,
-		    const struct words *words, enum source source)
+/* Room for the rows of each counter that were counted, which are counted anew. */
+static bool make_room(struct fw_ledger *ledger)
+{
+	for (size_t d = 0; d < ledger->device_count; d++)
+		for (unsigned c = 0; c < FW_COUNTER_COUNT; c++) {
+			struct fw_counter_rows *rows = &ledger->private->devices[d].counters[c];
+
+			rows->rows = fw_arena_array(&ledger->private->arena, rows->count + 1,
+						    sizeof(uint32_t));
+			if (!rows->rows)
+				return false;
+			rows->count = 0;
+		}
+	return true;
+}
+
+static bool collect(struct fw_ledger *ledger, const struct words *words)
 {
 	const struct fw_trace_counters *t = &ledger->trace->counters;
-	struct fw_device_work *work = fw_device_work(ledger, device);
-	size_t counts[FW_COUNTER_COUNT] = { 0 };
-	uint32_t *rows[FW_COUNTER_COUNT];
+	struct fw_counter_rows *rows;
 
-	for (size_t i = 0; i < t->len; i++)
-		if (is_sample(ledger, device, words, i))
-			counts[words->counter[t->name[i]] - 1]++;
-	for (unsigned c = 0; c < FW_COUNTER_COUNT; c++) {
-		rows[c] = fw_arena_array(&ledger->private->arena, counts[c] + 1, sizeof(uint32_t));
-		if (!rows[c])
-			return false;
-		counts[c] = 0;
-	}
 	for (size_t i = 0; i < t->len; i++) {
-		unsigned c = (unsigned)words->counter[t->name[i]] - 1;
-
-		if (is_sample(ledger, device, words, i) &&
-		    words->source[t->source[i]] == (uint8_t)source)
-			rows[c][counts[c]++] = (uint32_t)i;
+		rows = place_of(ledger, words, i);
+		if (rows)
+			rows->count++;
 	}
-	for (unsigned c = 0; c < FW_COUNTER_COUNT; c++) {
-		if (!order(t, rows[c], &counts[c]))
-			return false;
-		work->counters[c] = (struct fw_counter_rows){ rows[c], counts[c] };
+	if (!make_room(ledger))
+		return false;
+	for (size_t i = 0; i < t->len; i++) {
+		rows = place_of(ledger, words, i);
+		if (rows)
+			rows->rows[rows->count++] = (uint32_t)i;
 	}
+	for (size_t d = 0; d < ledger->device_count; d++)
+		for (unsigned c = 0; c < FW_COUNTER_COUNT; c++)
+			if (!order(t, &ledger->private->devices[d].counters[c]))
+				return false;
 	return true;
 }
 
-fw_status fw_ledger_counters(struct fw_ledger *ledger, struct fw_device_ledger *device,
-			     struct fw_error *err)
+static void measure_windows(struct fw_ledger *ledger)
+{
+	for (size_t d = 0; d < ledger->device_count; d++)
+		for (unsigned c = 0; c < FW_COUNTER_COUNT; c++) {
+			struct fw_device_ledger *device = &ledger->devices[d];
+
+			device->measured[c] =
+				fw_counter_over(ledger, device, (enum fw_counter)c,
+						device->window.start_ns, device->window.end_ns);
+		}
+}
+
+fw_status fw_ledger_counters(struct fw_ledger *ledger, struct fw_error *err)
 {
 	struct words words = { 0 };
-	enum source source;
-	bool ok = true;
+	bool ok;
 
 	if (!ledger->trace->counters.len)
 		return FW_OK;
 	ok = read_words(ledger->trace, &words);
-	source = ok ? best_source(ledger, device, &words) : SOURCE_NONE;
-	if (source)
-		ok = collect(ledger, device, &words, source);
+	if (ok) {
+		choose_sources(ledger, &words);
+		ok = collect(ledger, &words);
+	}
 	release_words(&words);
 	if (!ok)
 		return fw_fail_nomem(err, ledger->trace->counters.len);
-	for (unsigned c = 0; c < FW_COUNTER_COUNT; c++)
-		device->measured[c] =
-			fw_counter_over(ledger, device, (enum fw_counter)c, device->window.start_ns,
-					device->window.end_ns);
+	measure_windows(ledger);
 	return FW_OK;
 }
 

@@ -73,10 +73,10 @@ static fw_status build(struct fw_build *b)
 
 	for (size_t i = 0; !status && i < sizeof(steps) / sizeof(steps[0]); i++)
 		status = steps[i](b);
+	if (!status)
+		status = fw_ledger_counters(b->ledger, b->err);
 	for (size_t i = 0; !status && i < b->ledger->device_count; i++) {
 		status = fw_build_classes(b, &b->ledger->devices[i]);
-		if (!status)
-			status = fw_ledger_counters(b->ledger, &b->ledger->devices[i], b->err);
 		if (!status)
 			status = fw_ledger_kernels(b->ledger, &b->ledger->devices[i], b->err);
 	}

@@ -28,7 +28,7 @@ struct fw_thread_work {
 
 /* Rows of the table of counters: one counter of one device, by time, without overlap. */
 struct fw_counter_rows {
-	const uint32_t *rows;
+	uint32_t *rows;
 	size_t count;
 };
 
@@ -98,9 +98,8 @@ int64_t fw_idle_owned(const struct fw_device_ledger *device, int64_t start, int6
 bool fw_sort_rows(uint32_t *rows, size_t count,
 		  int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx);
 
-/* Finds the device's samples and the means of its window; before the kernel table. */
-fw_status fw_ledger_counters(struct fw_ledger *ledger, struct fw_device_ledger *device,
-			     struct fw_error *err);
+/* Finds the samples of every device and the means of its window; before the kernel tables. */
+fw_status fw_ledger_counters(struct fw_ledger *ledger, struct fw_error *err);
 
 /* The kernel table, and with it the fill table; called last, when everything else is in place. */
 fw_status fw_ledger_kernels(struct fw_ledger *ledger, struct fw_device_ledger *device,

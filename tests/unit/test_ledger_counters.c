@@ -224,6 +224,29 @@ static void gpm_tells_nothing_of_kernels(void **state)
 	assert_false(fw_counters_are_fine(c.ledger, d));
 }
 
+/* A device with GPM beside one with PM samples, and samples of a third that ran nothing. */
+static void each_device_has_its_own(void **state)
+{
+	uint32_t first = c.device, op;
+	const struct fw_device_ledger *d;
+
+	(void)state;
+	run_two();
+	put_five("pm-sampling");
+	c.device = fw_trace_device(c.trace, 0, 1);
+	op = case_kernel(&c, 7, 0, 4 * MS, FW_CORR_NONE);
+	c.trace->ops.name[op] = case_text(&c, "other");
+	put(0, 4, "sm_busy_percent", 25, "gpm");
+	c.device = fw_trace_device(c.trace, 0, 2);
+	put(0, 4, "sm_busy_percent", 99, "pm-sampling");
+	c.device = first;
+	d = case_build(&c, NULL);
+	assert_int_equal(c.ledger->device_count, 2);
+	assert_near(d[0].measured[FW_COUNTER_SM_BUSY].value, 640.0 / 9);
+	assert_near(d[1].measured[FW_COUNTER_SM_BUSY].value, 25);
+	assert_string_equal(fw_trace_text(c.trace, d[1].counter_source), "gpm");
+}
+
 static void what_cannot_be_is_left_out(void **state)
 {
 	const struct fw_device_ledger *d;
@@ -269,6 +292,7 @@ int main(void)
 		CASE(launches_that_touch_are_one_stretch),
 		CASE(the_better_source_counts_alone),
 		CASE(gpm_tells_nothing_of_kernels),
+		CASE(each_device_has_its_own),
 		CASE(what_cannot_be_is_left_out),
 		CASE(without_counters_all_is_unknown),
 	};
