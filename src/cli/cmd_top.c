@@ -121,6 +121,8 @@ static int settle_counters(const struct fw_usage *usage, const char *text,
 {
 	if (text && !fw_counter_source_parse(text, &counters->source))
 		return fw_usage_error(usage, "--counters is auto, pm, gpm or nvml, not '%s'", text);
+	/* PM sampling starts the driver here: a shell that is recorded does not mean this program. */
+	unsetenv("CUDA_INJECTION64_PATH");
 	/* Whoever serves for days must not keep the counters from profilers. */
 	counters->spares_pm = args->prometheus != NULL;
 	counters->interval_ns = sample_interval_ns(args->view.interval_s);
