@@ -8,6 +8,9 @@ from contents import Contents, kernel_of_record, kernel_of_truth
 
 COUNT = 200
 
+# The search for leaks in a child says on stderr which threads of the parent it misses.
+QUIET = {"ASAN_OPTIONS": "detect_leaks=0"}
+
 
 @recorded.needs_inject
 class Endings(Contents):
@@ -45,10 +48,8 @@ class Endings(Contents):
             self.assert_kernels_of(file, COUNT)
 
     def test_fork_after_cuda(self):
-        # The search for leaks in a child says on stderr which threads of the parent it misses.
-        env = {"ASAN_OPTIONS": "detect_leaks=0"}
-        run = self.run_program("forks", COUNT, env=env)
-        self.assert_unchanged(run, "forks", COUNT, env=env)
+        run = self.run_program("forks", COUNT, env=QUIET)
+        self.assert_unchanged(run, "forks", COUNT, env=QUIET)
         # One file of the parent; children that do not use CUDA have nothing to tell, and repeat nothing.
         files = [file for file in run.processes if file.of("kernel")]
         self.assertEqual(len(files), 1)
@@ -69,8 +70,8 @@ class Endings(Contents):
 
     @recorded.needs_ranges
     def test_fork_between_ranges_and_cuda(self):
-        run = self.run_program("ranges-forks", COUNT)
-        self.assert_unchanged(run, "ranges-forks", COUNT)
+        run = self.run_program("ranges-forks", COUNT, env=QUIET)
+        self.assert_unchanged(run, "ranges-forks", COUNT, env=QUIET)
         ranges = {}
         for file in run.processes:
             if file.of("kernel"):

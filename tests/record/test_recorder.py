@@ -31,7 +31,7 @@ class Recorder(Contents):
     def test_one_process(self):
         for command in ("launch", 3000), ("copies", 30), ("streams", 20):
             with self.subTest(command=command):
-                run = self.under(command).run()
+                run = self.under(command, "record", "--syncs").run()
                 self.assertEqual((run.status, run.stdout), self.plain(*command).result()[:2], run.stderr)
                 self.assert_recorded(run)
 
