@@ -304,11 +304,12 @@ bool fw_loader_follow(struct fw_host *host, const char *program, struct fw_loade
 	return true;
 }
 
-const struct fw_loader_object *fw_loader_find(const struct fw_loader *loader, const char *stem)
+const struct fw_loader_object *fw_loader_find(const struct fw_loader *loader, const char *stem,
+					      const struct fw_loader_object *last)
 {
-	size_t len = strlen(stem);
+	size_t len = strlen(stem), first = last ? (size_t)(last - loader->objects) + 1 : 1;
 
-	for (unsigned i = 1; i < loader->count; i++) {
+	for (size_t i = first; i < loader->count; i++) {
 		const char *slash = strrchr(loader->objects[i].name, '/');
 		const char *name = slash ? slash + 1 : loader->objects[i].name;
 

@@ -30,7 +30,11 @@ struct fw_loader {
 bool fw_loader_follow(struct fw_host *host, const char *program, struct fw_loader *loader,
 		      struct fw_error *why);
 
-/* The object whose name begins with stem ("libcudart.so"); NULL: none is asked for. */
-const struct fw_loader_object *fw_loader_find(const struct fw_loader *loader, const char *stem);
+/*
+ * The object whose name begins with stem ("libcudart.so"), after `last` if that is not NULL; NULL: none
+ * (more) is asked for.
+ */
+const struct fw_loader_object *fw_loader_find(const struct fw_loader *loader, const char *stem,
+					      const struct fw_loader_object *last);
 
 #endif

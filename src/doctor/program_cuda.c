@@ -26,7 +26,7 @@ static const char *loaded_version(struct fw_host *host, const char *program)
 
 	if (!fw_loader_follow(host, program, &loader, NULL))
 		return NULL;
-	cudart = fw_loader_find(&loader, "libcudart.so");
+	cudart = fw_loader_find(&loader, "libcudart.so", NULL);
 	return cudart && cudart->path ? fw_cuda_library_version(host, cudart->path) : NULL;
 }
 

@@ -35,12 +35,35 @@ static const char *describe(struct fw_host *host, const struct fw_loader_object 
 			    version ? version : "", object->by);
 }
 
+/* Two of a kind that are found; false: of no kind there are. */
+static bool find_double(const struct fw_loader *loader, const struct fw_loader_object *both[2])
+{
+	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++) {
+		both[0] = fw_loader_find(loader, stems[i], NULL);
+		both[1] = both[0] ? fw_loader_find(loader, stems[i], both[0]) : NULL;
+		if (both[1] && both[0]->path && both[1]->path)
+			return true;
+	}
+	return false;
+}
+
 static void judge(struct fw_host *host, struct fw_doctor_result *result, const char *program,
 		  const struct fw_loader *loader)
 {
 	const struct fw_loader_object *lost = missing(loader);
+	const struct fw_loader_object *both[2];
 	const char *text = "";
 
+	if (find_double(loader, both)) {
+		fw_doctor_problem(result,
+				  "%s loads two of a kind: %s for %s, and %s for %s: what one of "
+				  "them makes, the other cannot use",
+				  program, describe(host, both[0]),
+				  loader->objects[both[0]->parent].name, describe(host, both[1]),
+				  loader->objects[both[1]->parent].name);
+		fw_doctor_fix(result, "build or install its parts for one and the same CUDA");
+		return;
+	}
 	if (lost) {
 		fw_doctor_problem(result,
 				  "%s: %s, which %s needs, is not found: 'error while loading "
@@ -51,7 +74,7 @@ static void judge(struct fw_host *host, struct fw_doctor_result *result, const c
 		return;
 	}
 	for (size_t i = 0; i < sizeof(stems) / sizeof(stems[0]); i++) {
-		const struct fw_loader_object *object = fw_loader_find(loader, stems[i]);
+		const struct fw_loader_object *object = fw_loader_find(loader, stems[i], NULL);
 
 		if (object && object->path)
 			text = fw_host_text(host, "%s%s%s", text, *text ? "; " : "",

@@ -9,6 +9,7 @@
 #include "sample/memory_limit.h"
 #include "sample/proc.h"
 #include "sample/proc_files.h"
+#include "sample/switches.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -188,6 +189,23 @@ static void parse(const char *text)
 		abort();
 }
 
+/* The input as a ring of the kernel's switch records: the largest power of two of it. */
+static void parse_ring(const uint8_t *data, size_t size)
+{
+	const struct fw_host_sink sink = { NULL,     take_value, take_thread,
+					   take_off, take_lost,  take_cannot };
+	struct fw_switches switches = { .fd = -1 };
+	struct fw_switch_ring ring = { data, 1, 0, 0 };
+
+	while (ring.size * 2 <= size)
+		ring.size *= 2;
+	if (!size)
+		return;
+	ring.tail = data[0];
+	ring.head = ring.tail + ring.size;
+	fw_switches_parse(&switches, &ring, &sink, 1000000000);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -198,6 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	parse(text);
 	free(text);
+	parse_ring(data, size);
 	if (root_fd < 0)
 		make_root();
 	put(data, size);
