@@ -16,7 +16,9 @@ static struct fw_amount percent(double value)
 {
 	struct fw_amount a = { "?" };
 
-	if (value >= 0)
+	if (value > 0 && value < 0.05) /* little is not nothing */
+		snprintf(a.text, sizeof(a.text), "<0.1 %%");
+	else if (value >= 0)
 		snprintf(a.text, sizeof(a.text), "%.1f %%", value);
 	return a;
 }

@@ -51,6 +51,8 @@ static void make(double first, double second, const char *source)
 		put(i * 5, i * 5 + 5, "sm_busy_percent", i < 6 ? first : second, source);
 		put(i * 5, i * 5 + 5, "warp_slots_percent", 12.5, source);
 		put(i * 5, i * 5 + 5, "dram_percent", 3, source);
+		put(i * 5, i * 5 + 5, "tensor_percent", 0.03, source);
+		put(i * 5, i * 5 + 5, "fp32_percent", 0, source);
 	}
 }
 
@@ -98,7 +100,8 @@ static void means_of_window_kernels_and_steps_are_shown(void **state)
 	expect("warp slots            12.5 %    12.5 %    12.5 %    12.5 %    12.5 %");
 	expect("device memory          3.0 %               3.0 %     3.0 %     3.0 %");
 	/* The kernel runs [0, 100), and the first and the last sample touch its ends: 5 x 90, 13 x 40. */
-	expect("       18  23.2 %  53.9 %  12.5 %       ?       ?   3.0 %  kernel"); /* 12.5 / 53.9 */
+	expect("tensor pipes          <0.1 %    <0.1 %");
+	expect("       18  23.2 %  53.9 %  12.5 %  <0.1 %   0.0 %   3.0 %  kernel"); /* 12.5 / 53.9 */
 	expect("achieved occupancy    22.7 %");                                      /* 12.5 / 55 */
 	expect("\"achieved_occupancy_percent\": 22.7");
 	expect("\"source\": \"pm-sampling\"");
@@ -147,7 +150,8 @@ static void a_model_costs_no_more_than_was_measured(void **state)
 	open_report();
 	assert_int_equal(finding("low-fill")->cost_ns, 20 * MS);
 	expect("Kernels leave SMs without work (measured)");
-	expect("SMs busy 80.0 % (80.0 % while kernels ran), warp slots 12.5 %");
+	expect("SMs busy 80.0 % (80.0 % while kernels ran), warp slots 12.5 %, tensor pipes <0.1 "
+	       "%,");
 	expect("measured SMs busy 80.0 %, warp slots 12.5 %");
 	close_report();
 }
