@@ -15,12 +15,7 @@ typedef void fw_cupti_buffer_complete(void *context, uint32_t stream, uint8_t *b
 typedef uint64_t fw_cupti_timestamp(void);
 typedef void fw_cupti_callback(void *user, int domain, uint32_t cbid, const void *data);
 
-/* Values of cupti_result.h, cupti_activity.h and cupti_callbacks.h that we use. */
-enum fw_cupti_result {
-	FW_CUPTI_SUCCESS = 0,
-	FW_CUPTI_MAX_LIMIT_REACHED = 12, /* no more records in the buffer */
-};
-
+/* Values of cupti_activity.h and cupti_callbacks.h that we use; 0 is success. */
 enum fw_cupti_kind {
 	FW_CUPTI_MEMCPY = 1,
 	FW_CUPTI_MEMSET = 2,

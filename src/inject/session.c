@@ -319,12 +319,6 @@ uint64_t fw_session_dropped(struct fw_session *session)
 	return dropped;
 }
 
-void fw_session_dump_devices(struct fw_session *session)
-{
-	if (session->is_armed && session->cupti.activity_enable_and_dump)
-		session->cupti.activity_enable_and_dump(FW_CUPTI_DEVICE);
-}
-
 bool fw_session_read_clock(struct fw_session *session, struct fw_rec_clock *clock)
 {
 	*clock = (struct fw_rec_clock){ .before_mono = 0, .after_mono = INT64_MAX };

@@ -48,9 +48,6 @@ void fw_session_flush(struct fw_session *session, enum fw_cupti_flush how);
 uint64_t
 fw_session_dropped(struct fw_session *session); /* records CUPTI dropped since the last call */
 
-/* Asks for the records of the devices once more. */
-void fw_session_dump_devices(struct fw_session *session);
-
 /* Reads CUPTI's clock between two readings of CLOCK_MONOTONIC; false: it has none. */
 bool fw_session_read_clock(struct fw_session *session, struct fw_rec_clock *clock);
 
