@@ -257,16 +257,19 @@ torch.cuda.synchronize()
 torch.cuda.Event().synchronize()
 torch.helper.norm(slow)
 [float(slow) for _ in range(2)]
-quick.item(); quick.cpu(); host.item(); host.to('cpu')
+host.item(); host.to('cpu')
+for _ in range(1000): quick.item()
 """
         file = self.program(text, options="graphs=node;python_calls=1").file
-        sites = [r.name for r in file.marks(shim.CALL_SITE)]
         program = os.path.join(self.scratch, "program.py")
-        self.assertEqual([s.replace(program, "program.py") for s in sites if "quick" not in s],
+        sites = [r.name.replace(program, "program.py") for r in file.marks(shim.CALL_SITE)]
+        quick = [site for site in sites if site.startswith("program.py:11 ")]
+        self.assertLess(len(quick), 100)  # those in which this process was not run for a while
+        self.assertEqual(sites[:len(sites) - len(quick)],
                          ["program.py:3 .item()", "program.py:4 bool(tensor)", "program.py:5 .cpu()", "program.py:5 .to()",
                           "program.py:5 .to()", "program.py:6 torch.cuda.synchronize()", "program.py:7 .synchronize()",
                           "program.py:8 .item()", "program.py:9 float(tensor)", "program.py:9 float(tensor)"])
-        for mark in file.marks(shim.CALL_SITE):
+        for mark in file.marks(shim.CALL_SITE)[:len(sites) - len(quick)]:
             self.assertGreaterEqual(mark.end - mark.start, 2_000_000)
 
     def test_without_the_option_tensors_are_left_alone(self):
