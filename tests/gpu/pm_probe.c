@@ -6,6 +6,7 @@
  */
 #include "gpu/nvml.h"
 #include "pm_load.h"
+#include "sample/devices.h"
 #include "sample/pm.h"
 
 #include <inttypes.h>
@@ -495,6 +496,37 @@ static void ask_gpm(struct probe *p)
 	end_load(p, pid, out);
 }
 
+/* A reading of NVML's figures and the processes, as recordings and top take it. */
+static void ask_nvml(void)
+{
+	static struct fw_machine_sample sample;
+	struct fw_devices *devices = NULL;
+
+	printf("\nNVML, a reading of all GPUs and processes, CPU ms and wall ms:\n");
+	if (fw_devices_open(&devices, NULL, NULL))
+		return;
+	for (int with_gpm = 0; with_gpm < 2; with_gpm++) {
+		int64_t cpu, wall;
+
+		for (unsigned i = 0; i < FW_SAMPLE_GPUS; i++)
+			fw_devices_spare_gpm(devices, i, !with_gpm);
+		fw_devices_read(devices, nanoseconds(CLOCK_MONOTONIC), &sample);
+		cpu = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+		wall = nanoseconds(CLOCK_MONOTONIC);
+		for (int i = 0; i < 8; i++) {
+			int64_t now = nanoseconds(CLOCK_MONOTONIC);
+
+			fw_devices_read(devices, now, &sample);
+			wall += 200000000;
+			sleep_ms(200);
+		}
+		printf("  %s GPM: %.2f, %.2f\n", with_gpm ? "with" : "without",
+		       (double)(nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 8e6,
+		       (double)(nanoseconds(CLOCK_MONOTONIC) - wall) / 8e6);
+	}
+	fw_devices_close(devices);
+}
+
 static int prepare(struct probe *p, const char *path)
 {
 	struct fw_nvml_identity identity;
@@ -543,6 +575,7 @@ int main(int argc, char **argv)
 	ask_pcie(&probe);
 	ask_second(&probe);
 	ask_gpm(&probe);
+	ask_nvml();
 	free(probe.series.samples);
 	fw_pm_library_close(probe.library);
 	fw_nvml_close(&probe.nvml);
