@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import resource
+import select
 import shutil
 import signal
 import stat
@@ -136,69 +137,60 @@ class Lifecycle(unittest.TestCase):
         process.communicate(timeout=PATIENCE_S)
         self.assertEqual(process.returncode, 143)
 
+    def on_terminal(self, *command):
+        """Starts a command as the leader of a terminal of its own; what it prints is read by expect()."""
+        pid, terminal = pty.fork()
+        if not pid:
+            os.chdir(self.folder)
+            os.execve(command[0], command, self.env)
+        self.addCleanup(os.close, terminal)
+        self.terminal, self.printed = terminal, b""
+        return pid
+
+    def expect(self, word):
+        """Reads up to the word; None: up to the end."""
+        while word is None or word.encode() not in self.printed:
+            ready, _, _ = select.select([self.terminal], [], [], PATIENCE_S)
+            self.assertTrue(ready, f"no '{word}' after {self.printed}")
+            try:
+                self.printed += os.read(self.terminal, 1000)
+            except OSError:  # the other end is gone
+                self.assertIsNone(word, self.printed)
+                return
+        self.printed = self.printed.split(word.encode(), 1)[1]
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def status_of(self, pid):
+        self.expect(None)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
     def test_control_c_reaches_the_program_once(self):
         script = ("import signal, time\ncount = []\nsignal.signal(2, lambda *_: count.append(1))\nprint('on', flush=True)\n"
                   "end = time.monotonic() + 1\nwhile time.monotonic() < end: time.sleep(0.05)\nprint(len(count), 'times')")
-        pid, terminal = pty.fork()
-        if not pid:
-            os.execve(FULLWARP, [FULLWARP, "record", "-o", str(self.out), sys.executable, "-c", script], self.env)
-        seen = b""
-        while b"on\r\n" not in seen:
-            seen += os.read(terminal, 1000)
-        os.write(terminal, b"\x03")
-        while b"times\r\n" not in seen:
-            seen += os.read(terminal, 1000)
-        while True:
-            try:
-                if not os.read(terminal, 1000):
-                    break
-            except OSError:  # the other end of a terminal is gone
-                break
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
-        self.assertIn(b"1 times", seen)
+        pid = self.on_terminal(FULLWARP, "record", "-o", "out", sys.executable, "-c", script)
+        self.expect("on\r\n")
+        self.type("\x03")
+        self.expect("1 times")
+        self.assertEqual(self.status_of(pid), 0)
 
     def test_control_c_that_ends_the_program(self):
-        pid, terminal = pty.fork()
-        if not pid:
-            os.execve(FULLWARP, [FULLWARP, "record", "-o", str(self.out), "sh", "-c", "echo on; exec sleep 1000"], self.env)
-        seen = b""
-        while b"on\r\n" not in seen:
-            seen += os.read(terminal, 1000)
-        os.write(terminal, b"\x03")
-        while True:
-            try:
-                if not os.read(terminal, 1000):
-                    break
-            except OSError:
-                break
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 130)
+        pid = self.on_terminal(FULLWARP, "record", "-o", "out", "sh", "-c", "echo on; exec sleep 1000")
+        self.expect("on\r\n")
+        self.type("\x03")
+        self.assertEqual(self.status_of(pid), 130)
         self.assertEqual(self.meta()["exit_status"], 130)
 
     @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
     def test_control_z_and_fg(self):
-        pid, terminal = pty.fork()
-        if not pid:
-            os.chdir(self.folder)
-            os.execve(shutil.which("bash"), ["bash", "--norc", "-i"], {**self.env, "PS1": "ready> ", "TERM": "dumb"})
-
-        seen = b""
-
-        def say(text, *until):
-            nonlocal seen
-            os.write(terminal, text.encode())
-            for word in until:
-                while word.encode() not in seen:
-                    seen += os.read(terminal, 1000)
-                seen = seen.split(word.encode(), 1)[1]
-        say("", "ready>")
-        say(f"{FULLWARP} record -o out sh -c 'echo o''n; read line; exit ${{#line}}'\n", "\non\r")
-        say("\x1a", "Stopped", "ready>")
-        say("fg\n", "sh -c")
-        say("four\n", "ready>")
-        say("echo st''atus $?\n", "status 4", "ready>")
-        say("exit\n")
-        os.close(terminal)
-        os.waitpid(pid, 0)
+        command = f"{FULLWARP} record -o out sh -c 'echo on; read line; exit ${{#line}}'"
+        pid = self.on_terminal(shutil.which("bash"), "--norc", "-m", "-c", f"{command}; echo halted; fg; exit $?")
+        self.expect("on\r\n")
+        self.type("\x1a")
+        self.expect("halted\r\n")
+        self.type("four\n")
+        self.assertEqual(self.status_of(pid), 4)
 
     def test_recorder_killed(self):
         mark = self.folder / "mark"
@@ -237,6 +229,20 @@ class Lifecycle(unittest.TestCase):
         host = (self.out / "host.fwr").read_bytes()
         self.assertEqual(host[:8], b"FWREC\r\n\x1a")
         self.assertEqual(int.from_bytes(host[64 + 16:64 + 18], "little"), 1)  # the first chunk's compression: zstd
+
+    def test_records_that_the_library_lost(self):
+        tests = str(pathlib.Path(__file__).resolve().parents[1] / "python")
+        script = (f"import os, sys; sys.dont_write_bytecode = True; sys.path.insert(0, {tests!r}); import make_recording as m\n"
+                  "f = m.File('process', 1); f.loss(1, 2, 'paused', 1000); f.loss(2, 3, 'dropped-gpu', 5); f.flush()\n"
+                  "f.loss(3, 4, 'disk', 37); f.loss(4, 5, 'other-profiler'); {}\n"
+                  "f.write(os.environ['FULLWARP_RECORD_DIR'] + '/process-4194304-0.fwr')")
+        run = self.record(sys.executable, "-c", script.format(""))
+        self.assertIn(", 42 records lost", run.err)
+        self.assertEqual(self.meta()["records_lost"], 42)
+        shutil.rmtree(self.out)
+        run = self.record(sys.executable, "-c", script.format("f.loss(5, 6, 'size')"))
+        self.assertIn(", records lost", run.err)
+        self.assertIsNone(self.meta()["records_lost"])
 
     def test_largest_size_of_a_file(self):
         run = self.record("sh", "-c", "for i in 1 2 3 4 5; do sleep 0.1; done", options=("--max-size", "1K"))
