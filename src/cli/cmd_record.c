@@ -29,8 +29,12 @@ static void tell(const struct fw_record_result *result, const struct fw_record_o
 			result->counters_why);
 	fprintf(stderr, "fullwarp record: %s: %u process%s, %s", result->folder, result->processes,
 		result->processes == 1 ? "" : "es", fw_amount_bytes((int64_t)result->bytes).text);
-	if (result->lost)
-		fprintf(stderr, ", %llu samples lost", (unsigned long long)result->lost);
+	if (result->records_lost == UINT64_MAX)
+		fprintf(stderr, ", records lost");
+	else if (result->records_lost)
+		fprintf(stderr, ", %llu records lost", (unsigned long long)result->records_lost);
+	if (result->samples_lost)
+		fprintf(stderr, ", %llu samples lost", (unsigned long long)result->samples_lost);
 	fprintf(stderr, "; fullwarp report reads it\n");
 }
 

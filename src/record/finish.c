@@ -1,4 +1,5 @@
 /* The end of a recording: who still writes into it, and what is left of it. */
+#include "record/losses.h"
 #include "record/session.h"
 #include "record/stream.h"
 #include "trace/recording_pack.h"
@@ -103,6 +104,15 @@ static bool is_ours_and_hangs(const struct fw_record_session *session, const cha
 	       (session->host_hangs && !strncmp(name, "host", 4));
 }
 
+/* What the programs' own files lost. */
+static void count_losses(struct fw_record_session *session, const char *path)
+{
+	uint64_t *total = &session->result->records_lost;
+
+	if (__builtin_add_overflow(*total, fw_record_losses(path), total))
+		*total = UINT64_MAX;
+}
+
 /*
  * Compresses a file whose writer has ended; one that cannot be compressed stays as it is, readable. The
  * user, who waits, may end this by ^C.
@@ -115,6 +125,8 @@ static bool pack_file(struct fw_record_session *session, const char *name)
 	if (!path || !dot || strcmp(dot, ".fwr") != 0 || is_ours_and_hangs(session, name) ||
 	    (pid && is_alive(pid)))
 		return true;
+	if (pid)
+		count_losses(session, path);
 	fw_recording_pack(path, NULL, NULL);
 	return !fw_record_child_is_interrupted(&session->child);
 }

@@ -83,7 +83,11 @@ static void put_all(struct fw_json *json, const struct fw_record_session *sessio
 		fw_json_int(json, "exit_status", result->status);
 		fw_json_uint(json, "processes", result->processes);
 		fw_json_uint(json, "bytes", result->bytes);
-		fw_json_uint(json, "samples_lost", result->lost);
+		fw_json_uint(json, "samples_lost", result->samples_lost);
+		if (result->records_lost == UINT64_MAX)
+			fw_json_null(json, "records_lost");
+		else
+			fw_json_uint(json, "records_lost", result->records_lost);
 	} else {
 		fw_json_null(json, "exit_status");
 	}

@@ -30,7 +30,9 @@ struct fw_record_result {
 	unsigned processes; /* with a file of their own: they called CUDA */
 	uint64_t bytes;     /* of the recording */
 	char *counters_why; /* why GPU counters are of a lesser source; NULL: the best; for free() */
-	uint64_t lost;      /* records of the recorder's own files */
+	uint64_t samples_lost; /* of the recorder's own files */
+	uint64_t
+		records_lost; /* of the programs', told to the last recorder; UINT64_MAX: unknown how many */
 };
 
 /*

@@ -72,7 +72,7 @@ void fw_record_start_samplers(struct fw_record_session *session)
 static void tell_of_writing(struct fw_record_session *session, const char *what,
 			    const struct fw_record_stream_state *state)
 {
-	session->result->lost += state->lost;
+	session->result->samples_lost += state->lost;
 	if (state->write_error)
 		fw_record_note(session, "%s: %s: %llu samples lost", what,
 			       strerror(state->write_error), (unsigned long long)state->lost);
