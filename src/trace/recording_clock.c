@@ -159,15 +159,22 @@ static bool drop_stray(struct fw_rec_mapping *m, double *off)
 	return true;
 }
 
+/*
+ * A step of a clock between two pairs puts both of them off the line through their neighbours, by shares
+ * that add up to the step; at an end one pair has no second neighbour, and the other's share counts twice.
+ */
 static void find_error(struct fw_rec_mapping *m, double *off)
 {
 	const struct fw_rec_pair *p = m->pairs.data;
 	size_t n = m->pairs.len;
 
 	measure_off(p, n, off);
-	m->error_ns = 0;
-	for (size_t i = 0; i < n; i++) {
-		double error = (double)p[i].half + off[i];
+	m->error_ns = n ? p[0].half : 0;
+	for (size_t i = 0; i + 1 < n; i++) {
+		double before = i ? off[i] : off[i + 1];
+		double after = i + 2 < n ? off[i + 1] : off[i];
+		double half = (double)(p[i].half > p[i + 1].half ? p[i].half : p[i + 1].half);
+		double error = half + before + after;
 		int64_t bound = error < (double)LATEST_NS ? (int64_t)error : LATEST_NS;
 
 		m->error_ns = bound > m->error_ns ? bound : m->error_ns;

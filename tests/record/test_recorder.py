@@ -138,6 +138,18 @@ class Recorder(Contents):
         self.assertLessEqual(abs(everything["gpu_busy_ns"] - union_ns(work)), 2 * len(work))
         self.assertLessEqual(abs(everything["span_ns"] - (max(t.end for t in work) - min(t.start for t in work))), 1000)
 
+    def test_the_report_states_how_far_the_clocks_may_be_off(self):
+        for script in "", "clock 0 0\nclock_step 350000000 50000000\n":
+            run = self.prepare("loop", 700, script=script).run()
+            report = subprocess.run([recorded.RECORDER, "report", "--format", "json", run.folder],
+                                    capture_output=True, text=True, check=False)
+            stated = json.loads(report.stdout)["trace"]["recording"]["clock_error_ns"]
+            truth = {t.correlation: t for t in run.truth() if t.what == "kernel"}
+            file = run.only()
+            worst = max(abs(file.to_mono(k.start)[0] - truth[k.correlation].start) for k in file.of("kernel"))
+            self.assertLessEqual(worst, stated + 2)
+            self.assertLess(stated, 60_000_000 if script else 1_000_000)
+
     def test_run_prints_the_report_beside_the_program(self):
         run = self.under(("copies", 40), "run").run()
         plain = self.plain("copies", 40)

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -108,9 +109,12 @@ static void states_the_error_of_readings_that_wander(void **state)
 	struct fw_rec_mapping m = with_a_late_one(4, 3000, WIDE);
 
 	(void)state;
-	/* 3 us late: within what is allowed, so it stays, and the error says so. */
+	/*
+	 * 3 us late: within what is allowed, so it stays. Its neighbours are off by half of that, and a step
+	 * beside it would look the same: 3 + 1.5 us.
+	 */
 	assert_int_equal(m.ignored, 0);
-	assert_near(m.error_ns, 3000 + WIDE / 2, 1);
+	assert_near(m.error_ns, 4500 + WIDE / 2, 1);
 	fw_rec_mapping_release(&m);
 }
 
@@ -126,9 +130,31 @@ static void keeps_both_sides_of_a_step_of_the_clock(void **state)
 	assert_int_equal(m.ignored, 0);
 	assert_near(fw_rec_map(&m, C + 2 * STEP), true_time(C + 2 * STEP), 1);
 	assert_near(fw_rec_map(&m, C + 7 * STEP), true_time(C + 7 * STEP) + second, 1);
-	/* Readings 4 and 5 are half a second off the line through their neighbours. */
-	assert_near(m.error_ns, second / 2, 1000);
+	/* Readings 4 and 5 are each half a second off the line through their neighbours. */
+	assert_near(m.error_ns, second, 1000);
 	fw_rec_mapping_release(&m);
+}
+
+/* Wherever between two readings the clock stepped: no time is further off than stated. */
+static void states_no_less_than_a_step_makes(void **state)
+{
+	int64_t step = 50000000;
+
+	(void)state;
+	/* At the ends one reading on the other side is a stray one, which is ignored and counted. */
+	for (int at = 2; at < 9; at++) {
+		struct fw_rec_mapping m = FW_REC_MAPPING;
+
+		for (int k = 0; k < 10; k++)
+			add(&m, k, k < at ? 0 : step, WIDE);
+		assert_true(fw_rec_mapping_settle(&m));
+		/* Right after reading at - 1, before the step and after it. */
+		assert_true(llabs(fw_rec_map(&m, C + (at - 1) * STEP + 1000) -
+				  true_time(C + (at - 1) * STEP + 1000) - step) <=
+			    m.error_ns + 1000);
+		assert_true(m.error_ns < 2 * step);
+		fw_rec_mapping_release(&m);
+	}
 }
 
 static void refuses_readings_that_cannot_be(void **state)
@@ -155,6 +181,7 @@ int main(void)
 		cmocka_unit_test(takes_one_reading_as_an_offset),
 		cmocka_unit_test(ignores_a_reading_that_does_not_fit),
 		cmocka_unit_test(states_the_error_of_readings_that_wander),
+		cmocka_unit_test(states_no_less_than_a_step_makes),
 		cmocka_unit_test(keeps_both_sides_of_a_step_of_the_clock),
 		cmocka_unit_test(refuses_readings_that_cannot_be),
 	};
