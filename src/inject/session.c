@@ -12,7 +12,7 @@
 static const struct kind {
 	enum fw_cupti_kind kind;
 	const char *name; /* as inject_without has it */
-	const char *what;
+	const char *what; /* is missing where CUPTI refuses; NULL: nothing that matters */
 } kinds[] = {
 	{ FW_CUPTI_DEVICE, "device", "devices" },
 	{ FW_CUPTI_CONTEXT, "context", "contexts" },
@@ -25,7 +25,7 @@ static const struct kind {
 	{ FW_CUPTI_CUDA_EVENT, "event", "event records" },
 	{ FW_CUPTI_GRAPH_TRACE, "graph", "graph launches" },
 	{ FW_CUPTI_MEMORY2, "memory", "allocations" },
-	{ FW_CUPTI_MODULE, "module", "module loads" },
+	{ FW_CUPTI_MODULE, "module", NULL }, /* the calls that load are recorded in any case */
 	{ FW_CUPTI_OVERHEAD, "overhead", "CUPTI's own work" },
 	{ FW_CUPTI_EXTERNAL_CORRELATION, "external", "external correlation" },
 };
@@ -204,7 +204,7 @@ static void enable_kinds(struct fw_session *s)
 			continue;
 		result = s->cupti.activity_enable(kinds[i].kind);
 		s->enabled_kinds[kinds[i].kind] = !result;
-		if (result)
+		if (result && kinds[i].what)
 			note(s, kinds[i].what, result);
 	}
 }

@@ -149,6 +149,14 @@ class Truth(Folder):
         self.assertEqual(found, ["round 2: kernel add(float*, int): 4, not 5"])
         self.assertAlmostEqual(busy, 0.0)
 
+    def test_a_memset_of_a_graph_may_be_told_as_its_kernel(self):
+        ours, theirs = self.recorded(5, 5, 5), self.profiled(5, 5, 5)
+        for kept in theirs:
+            kept["kernels"]["memset32"], kept["memsets"] = 1, [0, 0]
+        self.assertEqual(truth.compare_rounds(ours, theirs)[0], [])
+        theirs[2]["kernels"]["memset32"] = 2
+        self.assertEqual(truth.compare_rounds(ours, theirs)[0], ["round 2: memsets: [1], not [2]"])
+
     def test_a_round_that_was_half_lost_is_no_round(self):
         write(self.folder, "process-1-0.fwr", 1, clock(0, 0) + copy(10, 11, MARK + 1) + round_of(1000, 2))
         self.assertEqual(len(truth.rounds_of_recording(fwr.Recording(self.folder), truth.demangler())), 1)

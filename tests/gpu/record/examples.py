@@ -9,7 +9,7 @@ from host import HERE, row
 
 FOLDER = HERE.parent.parent.parent / "examples/pytorch"
 SECONDS, GROWTH_S = 110, 90
-SMALL_BYTES = 1_200_000
+SMALL_BYTES = 2_500_000
 CPU = ["--device", "cpu", "--small-net", "--batches", "4"]  # a dry run without a GPU
 
 
