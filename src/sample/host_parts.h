@@ -6,13 +6,13 @@
 
 /*
  * Between readings of what costs more or moves less, and of what seldom moves: at least so long, and so
- * many periods of the readings with which they are taken, but at most five times so long.
+ * many periods of the readings with which they are taken, but at most ten times so long.
  */
 #define FW_SAMPLER_MODERATE_NS      INT64_C(100000000)
 #define FW_SAMPLER_MODERATE_PERIODS 10
 #define FW_SAMPLER_SLOW_NS          INT64_C(1000000000)
 #define FW_SAMPLER_SLOW_PERIODS     100
-#define FW_SAMPLER_WAIT_MOST        5
+#define FW_SAMPLER_WAIT_MOST        10
 
 /* What was said already. */
 enum fw_sampler_said {

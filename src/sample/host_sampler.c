@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define PERIOD_NS  INT64_C(10000000)
-#define LONGEST_NS INT64_C(1000000000)
+#define LONGEST_NS INT64_C(2000000000)
 #define LOOK_NS    INT64_C(50000000) /* between looks for new processes and threads */
 #define MOST_CPU   0.009
 
@@ -80,9 +80,9 @@ fw_status fw_host_sampler_open(struct fw_host_sampler **sampler,
 	s->sink = *sink;
 	if (s->options.period_ns <= 0)
 		s->options.period_ns = PERIOD_NS;
-	s->looks = (struct fw_pace){ .shortest_ns = LOOK_NS, .share = 0.2 };
-	s->threads = s->processes =
-		(struct fw_pace){ .shortest_ns = s->options.period_ns, .share = 0.4 };
+	s->looks = (struct fw_pace){ .shortest_ns = LOOK_NS, .share = 0.15 };
+	s->threads = (struct fw_pace){ .shortest_ns = s->options.period_ns, .share = 0.55 };
+	s->processes = (struct fw_pace){ .shortest_ns = s->options.period_ns, .share = 0.3 };
 	if (!(s->options.most_cpu > 0))
 		s->options.most_cpu = MOST_CPU;
 	fw_tree_init(&s->tree, root, options);
