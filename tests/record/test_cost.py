@@ -13,7 +13,8 @@ import recorded
 LAUNCHES = 200000
 PAIRS = 5
 MOST = 2.0  # times the floor's
-MEMORY_KIB = 4096
+# 128 buffers of 256 KiB for CUPTI (src/inject/options.c), and as much again for all else.
+MEMORY_KIB = 2 * 128 * 256
 # Runs a command; says the peak of its resident memory in KiB.
 PEAK = """
 import resource, subprocess, sys
@@ -43,15 +44,16 @@ class Cost(recorded.TestCase):
         self.assertLess(ratio, MOST, pairs)
 
     def test_of_memory(self):
-        """A program that runs on and on has no more of it: our buffers are bounded, and in use soon."""
+        """However long a program runs, it has no more of ours than buffers of a fixed number and size."""
         peaks = []
-        for launches in 300000, 1200000:
-            run = self.prepare("launch", launches, script="kernel_ns 1\n", nvtx=False)
+        for inject in "", recorded.INJECT:
+            run = self.prepare("launch", 1500000, script="kernel_ns 1\n", nvtx=False, inject=inject)
             del run.env["FW_FAKE_TRUTH"]
             run.command = [sys.executable, "-c", PEAK, *run.command]
             run.run()
             self.assertEqual(run.status, 0, run.stderr)
             peaks.append(int(run.stderr))
+        # 1.5 million launches make 216 MB of a recording.
         self.assertLess(peaks[1] - peaks[0], MEMORY_KIB, peaks)
 
 
