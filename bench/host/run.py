@@ -59,7 +59,7 @@ def main():
     rows = [*measure_trees(args), *measure_switching(args)]
     load = max(load, os.getloadavg()[0])
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
-    result = {"schema": 1, "what": "host sampling",
+    result = {"schema": 1, "what": "host-sampling",
               "machine": f"{model}, {os.cpu_count()} processors, load {load:.0f} of other work and this", "gpu": "none",
               "driver": "none", "versions": {"linux": platform.release()}, "commit": commit.stdout.strip(),
               "date": datetime.date.today().isoformat(), "rows": rows, "targets": []}
