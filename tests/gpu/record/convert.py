@@ -19,7 +19,7 @@ import truth  # noqa: E402
 
 ROWS = {"truth": truth.rows, "counters": counters.rows, "overhead": overhead.rows, "kills": kills.rows,
         "soak": soak.rows, "ddp": ddp.rows, "examples": examples.rows, "breaks": shim.rows, "smoke": smoke.rows}
-RSS_SLOPE_BYTES_S = 1024
+RSS_SLOPE_BYTES_S = (1 << 20) / 60  # 1 MiB a minute
 
 
 def good_parts(data):
