@@ -8,8 +8,9 @@ from contents import Contents, kernel_of_record, kernel_of_truth
 
 COUNT = 200
 
-# The search for leaks in a child says on stderr which threads of the parent it misses.
-QUIET = {"ASAN_OPTIONS": "detect_leaks=0"}
+# The search for leaks in a child says on stderr which threads of the parent it misses; the thread sanitizer ends a
+# child of a process with threads that starts one itself.
+QUIET = {"ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "die_after_fork=0 halt_on_error=1 exitcode=66"}
 
 
 @recorded.needs_inject
