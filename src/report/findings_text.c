@@ -24,7 +24,7 @@ struct shown {
 
 static void put_cost(struct fw_page *page, const struct fw_finding *finding)
 {
-	const char *text = "unknown";
+	const char *text = finding->harm ? finding->harm : "unknown";
 
 	if (finding->cost_ns >= 0 && finding->share >= 0)
 		text = fw_page_text(page, "%s, %.1f %% of the window",
@@ -182,7 +182,7 @@ static void put_finding(struct fw_page *page, const struct shown *shown, size_t 
 		put_cost(page, finding);
 	put_evidence(page, finding);
 	put_changes(page, shown, n);
-	if (!finding->is_all_clear)
+	if (!finding->is_all_clear && !finding->harm)
 		put_gain(page, finding, window);
 	put_cautions(page, finding);
 }
@@ -251,8 +251,10 @@ static size_t choose(const struct fw_page *page, struct shown *shown, size_t cou
 	return full;
 }
 
-static const char *share_text(struct fw_page *page, double share)
+static const char *share_text(struct fw_page *page, const struct fw_finding *f, double share)
 {
+	if (f->harm)
+		return "none";
 	return share < 0 ? "?" : fw_page_text(page, "%.1f %%", share * 100);
 }
 
@@ -271,8 +273,8 @@ static void put_others(struct fw_page *page, const struct shown *shown, size_t f
 
 		fw_page_printf(page, "%zu.", i + 1);
 		fw_str_repeat(page->out, " ", i + 1 < 10 ? 1 : 0);
-		fw_page_cell_right(page, share_text(page, f->share), 7);
-		fw_page_cell_right(page, share_text(page, gain), 9);
+		fw_page_cell_right(page, share_text(page, f, f->share), 7);
+		fw_page_cell_right(page, share_text(page, f, gain), 9);
 		fw_str_puts(page->out, "  ");
 		fw_page_put(page, fw_page_cut(page, fw_page_text(page, "%s [%s]", f->title, f->id),
 					      page->columns - OTHERS_WIDTH));

@@ -239,6 +239,8 @@ static void put_finding(struct fw_json *json, const struct fw_finding *finding)
 		fw_json_null(json, "share");
 	else
 		fw_json_double(json, "share", finding->share);
+	if (finding->harm)
+		fw_json_string(json, "harm", finding->harm);
 	put_known(json, "at_most_ns", finding->at_most_ns);
 	put_evidence(json, finding);
 	put_changes(json, finding);

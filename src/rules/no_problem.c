@@ -20,7 +20,7 @@ static bool has_problem(const struct fw_findings *findings, size_t device)
 	const struct fw_finding *list = findings->list.data;
 
 	for (size_t i = 0; i < findings->list.len; i++)
-		if (list[i].device == device && list[i].share >= FW_SHARE_PROBLEM)
+		if (list[i].device == device && (list[i].share >= FW_SHARE_PROBLEM || list[i].harm))
 			return true;
 	return false;
 }
@@ -35,14 +35,34 @@ static enum fw_class largest_idle(const struct fw_device_ledger *device)
 	return best;
 }
 
+static bool could_look(const struct fw_findings *findings, const struct fw_rule *rule)
+{
+	const struct fw_unable *unable = findings->unable.data;
+
+	for (size_t i = 0; i < findings->unable.len; i++)
+		if (unable[i].id == rule->id)
+			return false;
+	return true;
+}
+
+/* Causes of lost time that the others looked for. */
+static size_t count_checked(const struct fw_findings *findings)
+{
+	size_t count, checked = 0;
+	const struct fw_rule *const *rules = fw_rules(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (rules[i] != &fw_rule_no_problem && !rules[i]->costs_no_time &&
+		    could_look(findings, rules[i]))
+			checked++;
+	return checked;
+}
+
 static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
 			 struct fw_findings *findings, struct fw_finding *f)
 {
 	const struct fw_unable *unable = findings->unable.data;
 	enum fw_class idle = largest_idle(device);
-	size_t rules;
-
-	fw_rules(&rules);
 	fw_finding_evidence(findings, f, NULL, "GPU busy", "%.1f %% of the window, kernels %.1f %%",
 			    100 * share(device, device->gpu_busy_ns),
 			    100 * share(device, device->kernel_busy_ns));
@@ -51,8 +71,8 @@ static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_
 		fw_finding_evidence(findings, f, NULL, "largest idle class", "%s, %.1f %%",
 				    fw_class_id(idle), 100 * share(device, device->ns[idle]));
 	fw_finding_evidence(findings, f, NULL, "checked",
-			    "%zu causes; none costs %.0f %% of the window",
-			    rules - 1 - findings->unable.len, 100 * FW_SHARE_PROBLEM);
+			    "%zu causes; none costs %.0f %% of the window", count_checked(findings),
+			    100 * FW_SHARE_PROBLEM);
 	for (size_t i = 0; i < findings->unable.len; i++)
 		fw_finding_evidence(findings, f, unable[i].id, "could not look", "lacks %s",
 				    unable[i].lacks);

@@ -29,11 +29,12 @@ struct fw_finding {
 	bool is_all_clear;  /* says that there is no problem */
 	uint32_t device;    /* index into ledger->devices; FW_NONE: the whole trace */
 	const char *title;
-	int64_t cost_ns;                        /* -1: unknown */
-	double share;                           /* of the window, 0..1; < 0: unknown */
-	int64_t at_most_ns;                     /* upper bound of the gain; -1: unknown */
-	struct fw_vec evidence;                 /* struct fw_evidence */
-	struct fw_vec changes;                  /* struct fw_change */
+	int64_t cost_ns;        /* -1: unknown */
+	double share;           /* of the window, 0..1; < 0: unknown */
+	const char *harm;       /* where it costs no time of the GPU: what else; else NULL */
+	int64_t at_most_ns;     /* upper bound of the gain; -1: unknown */
+	struct fw_vec evidence; /* struct fw_evidence */
+	struct fw_vec changes;  /* struct fw_change */
 	const struct fw_prediction *prediction; /* NULL: none, and no_prediction says why */
 	const char *no_prediction;
 	uint32_t blind_spots; /* bits 1 << enum fw_blind_spot that weaken it */
@@ -60,6 +61,7 @@ struct fw_rule {
 	const char *id;      /* kebab-case, stable: "input-bound" */
 	const char *summary; /* one line for `fullwarp rules` and the docs */
 	const char *clause;  /* in a verdict, before "71 % of the time"; NULL: never in one */
+	bool costs_no_time;  /* its findings have no cost, but a harm */
 	/* Looks at one device and adds what it finds. Adds nothing: no finding. */
 	void (*look)(const struct fw_ledger *ledger, size_t device, struct fw_findings *findings);
 };

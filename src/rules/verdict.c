@@ -129,7 +129,7 @@ static bool is_blind(const struct fw_findings *findings)
 	const struct fw_finding *list = findings->list.data;
 
 	for (size_t i = 0; i < findings->list.len; i++)
-		if (list[i].cost_ns < 0)
+		if (list[i].cost_ns < 0 && !list[i].harm)
 			return true;
 	return false;
 }

@@ -8,6 +8,7 @@ at_most_us   (least, most) of its bound
 first        it is the dearest finding
 says         texts that stand somewhere in the finding
 never        texts that must not
+verdict_never  a text that the verdict must not hold
 unable       the rule says that it could not look; part of what it lacks
 arguments    for `fullwarp report` (default --all)
 """
@@ -64,6 +65,8 @@ def check(rule, answer, want):
         return ["fires, and says that it could not look"] if mine else []
     if not fires:
         return [f"fires: {json.dumps(mine[0])}"] if mine else []
+    if want.get("verdict_never", "\n") in answer["verdict"]:
+        return [f"the verdict: {answer['verdict']}"]
     return check_finding(answer["findings"], mine[0], want) if mine else [f"does not fire: {[f['id'] for f in answer['findings']]}"]
 
 
