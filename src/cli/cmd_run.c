@@ -85,6 +85,22 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
+/* Whether a report on standard error got there; one that did not must not become the program's status. */
+static int flush_report(int status)
+{
+	int why;
+
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	why = errno;
+	if (!freopen("/dev/null", "w", stdout))
+		clearerr(stdout);
+	if (why == EPIPE) /* the reader, e.g. head, has seen enough */
+		return 0;
+	fprintf(stderr, "fullwarp run: cannot write the report: %s\n", strerror(why));
+	return 1;
+}
+
 /* fullwarp report of the folder, on standard error unless it goes to a file. */
 static int report(const struct reporting *args, const char *folder)
 {
@@ -117,7 +133,7 @@ static int report(const struct reporting *args, const char *folder)
 		argv[argc++] = "--full-names";
 	argv[argc++] = "--";
 	argv[argc++] = folder;
-	return fw_cmd_report(argc, (char **)argv);
+	return flush_report(fw_cmd_report(argc, (char **)argv));
 }
 
 /* Reports what was recorded; true: the recording is of no more use. */

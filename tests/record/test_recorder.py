@@ -156,6 +156,25 @@ class Recorder(Contents):
         self.assertEqual((run.status, run.stdout), (0, plain.stdout))
         self.assertIn("H200", run.stderr)
 
+    def test_a_report_that_cannot_be_printed_is_not_the_programs_failure(self):
+        run = self.under(("launch", 100), "run")
+        at = run.command.index("-o")
+        del run.command[at:at + 2]  # a recording that is kept only where its report is lost
+        kept = os.path.join(run.temporary, "kept")
+        os.mkdir(kept)
+
+        def status(stderr):
+            return subprocess.run(run.command, env={**run.env, "TMPDIR": kept}, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=stderr, check=False).returncode
+        reader, gone = os.pipe()
+        os.close(reader)
+        self.assertEqual((status(gone), os.listdir(kept)), (0, []), "whoever closes a pipe wants no more")
+        os.close(gone)
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(status(full), 0)
+        folder, = os.listdir(kept)
+        self.assertEqual(len(self.of_processes(os.path.join(kept, folder))), 1)
+
 
 def union_ns(spans):
     busy, end = 0, 0
