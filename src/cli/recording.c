@@ -4,6 +4,7 @@
 #include "cli/duration.h"
 #include "cli/size.h"
 #include "gpu/cuda.h"
+#include "trace/recording_control.h"
 
 #include <regex.h>
 #include <signal.h>
@@ -115,8 +116,12 @@ static int settle_kernels(const struct fw_usage *usage, const char *pattern)
 {
 	char why[200];
 	regex_t regex;
-	int failed = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
+	int failed;
 
+	if (strlen(pattern) > FW_REC_KERNELS_BYTES)
+		return fw_usage_error(usage, "--kernels is at most %d bytes long, not %zu",
+				      FW_REC_KERNELS_BYTES, strlen(pattern));
+	failed = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
 	if (!failed) {
 		regfree(&regex);
 		return -1;

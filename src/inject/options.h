@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FW_INJECT_TEXT_BYTES 1024
+#include "trace/recording_control.h"
+
+#define FW_INJECT_TEXT_BYTES (FW_REC_KERNELS_BYTES + 1)
 
 struct fw_inject_options {
 	char dir[PATH_MAX]; /* absolute; "": nothing is recorded */

@@ -23,6 +23,8 @@
 #define FW_REC_OPTION_RANGE     "range" /* cuda-profiler: only between cudaProfilerStart and Stop */
 #define FW_REC_OPTION_CALLS     "python_calls" /* 1: the shim looks for call sites that wait */
 
+#define FW_REC_KERNELS_BYTES 1023 /* the longest expression that a program's library takes */
+
 /* The file of that name in the folder, made before the program starts. */
 #define FW_REC_CONTROL_FILE  "control"
 #define FW_REC_CONTROL_BYTES 4096
