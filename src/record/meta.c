@@ -54,6 +54,8 @@ static void put_options(struct fw_json *json, const struct fw_record_options *op
 	fw_json_bool(json, "python", !options->no_python);
 	fw_json_bool(json, "python_calls", options->python_calls);
 	fw_json_bool(json, "counters", !options->no_counters);
+	fw_json_string(json, "counter_source", fw_counter_source_name(options->counter_source));
+	put_seconds(json, "interval_s", options->counter_interval_ns);
 	fw_json_bool(json, "host", !options->no_host);
 	fw_json_end_object(json);
 }

@@ -257,6 +257,15 @@ class Lifecycle(unittest.TestCase):
         self.assertEqual(run.out, "mine\ngraphs=launch\n")
         self.assertEqual([p.name for p in self.out.iterdir()], ["meta.json"])
 
+    def test_meta_has_the_options(self):
+        self.record("true", options=("--delay", "1m", "--duration", "90s", "--every", "5s", "--for", "1s", "--kernels", "gemm",
+                                     "--max-size", "2M", "--graphs", "node", "--syncs", "--range", "cuda-profiler",
+                                     "--interval", "20ms", "--counters", "nvml", "--python-calls", "--no-host"))
+        self.assertEqual(self.meta()["options"], {
+            "delay_s": 60, "duration_s": 90, "every_s": 5, "for_s": 1, "kernels": "gemm", "max_bytes": 2 << 20,
+            "graphs": "node", "syncs": True, "range": "cuda-profiler", "python": True, "python_calls": True,
+            "counters": True, "counter_source": "nvml", "interval_s": 0.02, "host": False})
+
     def test_users_pythonpath_stays(self):
         run = self.record("sh", "-c", "echo $PYTHONPATH", env={**self.env, "PYTHONPATH": "mine:yours"})
         shim, *rest = run.out.rstrip("\n").split(":")
