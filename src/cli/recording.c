@@ -38,7 +38,7 @@ void fw_recording_options(struct fw_option *table, struct fw_recording_arguments
 		  "CUDA graphs as a whole, or node by node, which costs more", NULL,
 		  &args->graphs },
 		{ 0, "syncs", NULL,
-		  "GPU-side records of waits and events too, which cost PyTorch up to half",
+		  "GPU-side records of waits and events too; PyTorch may take 80 % longer",
 		  &args->syncs, NULL },
 		{ 0, "interval", "T", "between samples of the GPU's counters", NULL,
 		  &args->interval },
