@@ -71,7 +71,9 @@ fw_status fw_record_folder_name(struct fw_str *name, const char *pattern, struct
 			return status;
 		p++;
 	}
-	return name->failed ? fw_fail_nomem(err, strlen(pattern)) : FW_OK;
+	if (name->failed)
+		return fw_fail_nomem(err, strlen(pattern));
+	return name->len ? FW_OK : fw_fail(err, FW_ERR_ARGUMENT, "the folder's name is empty");
 }
 
 void fw_record_folder_default(struct fw_str *name, const char *program)
