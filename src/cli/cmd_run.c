@@ -59,7 +59,10 @@ static char *make_temporary(struct fw_str *pattern)
 
 	fw_str_printf(&name, "%s/fullwarp-run-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (name.failed || !mkdtemp(name.data)) {
-		fprintf(stderr, "fullwarp run: %s: %s\n", fw_str_text(&name), strerror(errno));
+		fprintf(stderr,
+			"fullwarp run: %s: %s; the recording is made in the current folder and "
+			"kept\n",
+			fw_str_text(&name), strerror(errno));
 		fw_str_release(&name);
 		return NULL;
 	}
