@@ -95,8 +95,11 @@ void fw_record_folder_default(struct fw_str *name, const char *program)
 /* Makes the folder and those above it, as mkdir -p does. */
 static fw_status make(char *path, bool *was_made, struct fw_error *err)
 {
+	size_t length = strlen(path);
 	struct stat info;
 
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = '\0';
 	for (char *p = path + 1; *p; p++) {
 		if (*p != '/')
 			continue;

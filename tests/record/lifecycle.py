@@ -66,6 +66,7 @@ class Lifecycle(unittest.TestCase):
         (self.folder / "plain").touch()
         run = self.record("./plain")
         self.assertEqual((run.returncode, run.err), (126, "fullwarp record: ./plain: Permission denied\n"))
+        self.record("./absent", options=("-o", f"{self.out}//"))
         self.assertFalse(self.out.exists())
 
     def test_streams_are_the_programs_own(self):
