@@ -94,23 +94,56 @@ bool fw_recording_lacks(const struct fw_trace *trace)
 	return false;
 }
 
-const char *fw_recording_why_no_gpu(const struct fw_trace *trace)
+/* The first that a process's file says it lacks whose text begins so; NULL: none. */
+static const char *find_lack(const struct fw_trace *trace, const char *beginning)
 {
-	/* Before what lacks besides: what there is nothing to analyse without. */
-	static const char *const gravest[] = { "anything of the GPU", "kernels", "" };
 	const struct fw_trace_facts *facts = &trace->facts;
 
-	for (size_t k = 0; k < sizeof(gravest) / sizeof(gravest[0]); k++)
-		for (size_t i = 0; i < facts->len; i++) {
-			const char *text = fw_trace_text(trace, facts->text[i]);
+	for (size_t i = 0; i < facts->len; i++) {
+		const char *text = fw_trace_text(trace, facts->text[i]);
 
-			if (facts->key[i] == FW_REC_INFO_CANNOT && facts->text[i] &&
-			    facts->file[i] < trace->files.len &&
-			    trace->files.kind[facts->file[i]] == FW_FILE_PROCESS &&
-			    !strncmp(text, gravest[k], strlen(gravest[k])))
-				return text;
-		}
+		if (facts->key[i] == FW_REC_INFO_CANNOT && facts->text[i] &&
+		    facts->file[i] < trace->files.len &&
+		    trace->files.kind[facts->file[i]] == FW_FILE_PROCESS &&
+		    !strncmp(text, beginning, strlen(beginning)))
+			return text;
+	}
 	return NULL;
+}
+
+/* The gravest of what a recording says it lost, in words; NULL: nothing. */
+static const char *find_loss(const struct fw_trace *trace)
+{
+	static const struct {
+		enum fw_loss_reason reason;
+		const char *what;
+	} gravest[] = {
+		{ FW_LOSS_SIZE, "what came after a file had reached --max-size" },
+		{ FW_LOSS_DISK, "what came after a write had failed (a full disk?)" },
+		{ FW_LOSS_OTHER_PROFILER, "what ran while another profiler had CUPTI" },
+		{ FW_LOSS_DROPPED_GPU, "what CUPTI had no buffers for" },
+		{ FW_LOSS_PAUSED, "what ran in a pause (--delay, --duration, --every, --signal, "
+				  "--range)" },
+	};
+	const struct fw_trace_blind_intervals *blind = &trace->blind_intervals;
+
+	for (size_t k = 0; k < sizeof(gravest) / sizeof(gravest[0]); k++)
+		for (size_t i = 0; i < blind->len; i++)
+			if (blind->reason[i] == gravest[k].reason)
+				return gravest[k].what;
+	return NULL;
+}
+
+const char *fw_recording_why_no_gpu(const struct fw_trace *trace)
+{
+	/* First what there is nothing to analyse without, last whatever lacks besides. */
+	const char *why = find_lack(trace, "anything of the GPU");
+
+	if (!why)
+		why = find_lack(trace, "kernels");
+	if (!why)
+		why = find_loss(trace);
+	return why ? why : find_lack(trace, "");
 }
 
 void fw_text_clock_error(struct fw_page *page, const struct fw_trace *trace)

@@ -16,7 +16,7 @@ void fw_text_recording_files(struct fw_page *page, const struct fw_trace *trace)
 /* What the recording says it could not record, and whether it says so. */
 bool fw_recording_lacks(const struct fw_trace *trace);
 
-/* Why no work of the GPU was recorded, as a process's file says it; NULL: none does. The trace's own. */
+/* Why no work of the GPU was recorded, as a process's file says it; NULL: none does. Not for free(). */
 const char *fw_recording_why_no_gpu(const struct fw_trace *trace);
 void fw_text_not_recorded(struct fw_page *page, const struct fw_trace *trace);
 
