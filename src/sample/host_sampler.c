@@ -220,7 +220,8 @@ static void look_for_new(struct fw_host_sampler *s, const struct fw_teller *mach
 	struct fw_error err;
 	fw_status status = fw_tree_look(&s->tree, machine->now_ns, &err);
 
-	if (status || s->tree.is_blind || !s->tree.processes.len)
+	s->has_seen = s->has_seen || s->tree.processes.len;
+	if (status || s->tree.is_blind || !s->has_seen)
 		fw_sampler_say(
 			s, FW_SAMPLER_SAID_TREE,
 			status ? "Processes and threads: no memory for all of them."

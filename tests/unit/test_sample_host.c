@@ -139,9 +139,9 @@ static void tells_sleeping_from_running(void **state)
 		first = first ? first : r->time_ns;
 		last = r->time_ns;
 	}
-	/* Between them it ran, or was ready to. */
-	assert_in_range((uint64_t)(last - first) / 1000000, 260,
-			320 + (uint64_t)(last_value(id, id, FW_HOST_RUN_DELAY) / 1e6));
+	/* Between them it ran, or was ready to; on a busy machine samples are up to 100 ms apart. */
+	assert_in_range((uint64_t)(last - first) / 1000000, 100,
+			420 + (uint64_t)(last_value(id, id, FW_HOST_RUN_DELAY) / 1e6));
 }
 
 static char written[64];

@@ -261,6 +261,9 @@ static void a_number_used_again_is_another_process(void **state)
 	put_thread(&(struct made){ 110, 110, 1, 77, 'S', 123456, 0 });
 	read_at(1400);
 	assert_true(last_value(110, 110, FW_HOST_RUN) != 123456);
+	run("rm -r proc/100 proc/110"); /* all have ended: nothing that could not be seen */
+	read_at(2000);
+	assert_null(strstr(kept.cannot, "watched process"));
 }
 
 static void says_what_it_cannot_read(void **state)
