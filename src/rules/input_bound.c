@@ -1,5 +1,6 @@
 /* The GPU is idle while the training or serving loop waits for its data loader. */
 #include "rules/host.h"
+#include "rules/page_locking.h"
 #include "rules/places.h"
 
 #include <inttypes.h>
@@ -15,6 +16,9 @@
 
 /* Workers are proposed up to this many; beyond it the trace says only that the loader is far too slow. */
 #define WORKERS_LIMIT 64
+
+/* A loader's one page-locking thread that runs so much of the time is what all workers wait for. */
+#define PAGE_LOCKING_SHARE 0.75
 
 /* Loaders that a finding describes; training and validation have one each. */
 #define LOADERS_SHOWN 3
@@ -203,6 +207,25 @@ static void advise_more_workers(struct fw_findings *findings, struct fw_finding 
 				"only cheaper loading does" });
 }
 
+/* Only one thread does it, whatever the number of workers. */
+static void advise_less_page_locking(struct fw_findings *findings, struct fw_finding *f,
+				     double share)
+{
+	fw_finding_evidence(findings, f, NULL, "the loader's page-locking thread",
+			    "pt_data_pin ran %.0f %% of the time", share * 100);
+	fw_finding_change(
+		findings, f,
+		&(struct fw_change){
+			.text = "One thread of the loader copies every batch into page-locked "
+				"memory, and it has no time left: more workers gain nothing. Give "
+				"it fewer bytes: keep pictures as uint8 and convert them on the "
+				"GPU, which is a quarter of fp32.",
+			.pytorch = "x = x.to(\"cuda\", non_blocking=True).float().div_(255)  # the "
+				   "dataset returns uint8",
+			.when = "the batches hold more bytes than the data need; else two loaders "
+				"with half of the data each have two such threads" });
+}
+
 static bool uses_device(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
 			uint32_t process)
 {
@@ -278,6 +301,24 @@ static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_
 	add_loaders(ledger, device, findings, f);
 }
 
+/* The busiest page-locking thread of the device's processes; < 0: unknown. */
+static double page_locking(const struct fw_ledger *ledger, const struct fw_device_ledger *device)
+{
+	const struct fw_trace *t = ledger->trace;
+	double most = -1;
+
+	for (uint32_t p = 0; t->host_samples.len && p < t->processes.len; p++) {
+		double share = uses_device(ledger, device, p)
+				       ? fw_page_locking_share(t, p, device->window.start_ns,
+							       device->window.end_ns)
+				       : -1;
+
+		if (share > most)
+			most = share;
+	}
+	return most;
+}
+
 static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *findings)
 {
 	const struct fw_device_ledger *device = &ledger->devices[d];
@@ -319,6 +360,8 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 		advise_start_up(findings, f);
 	else if (waits.is_single)
 		advise_first_workers(findings, f, load_ns, step_ns);
+	else if (page_locking(ledger, device) >= PAGE_LOCKING_SHARE)
+		advise_less_page_locking(findings, f, page_locking(ledger, device));
 	else
 		advise_more_workers(findings, f, batch_ns, step_ns);
 }

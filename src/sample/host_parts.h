@@ -58,7 +58,7 @@ struct fw_host_sampler {
 	unsigned said;         /* enum fw_sampler_said */
 	bool is_here;          /* the root is this machine's */
 	bool has_schedstat, has_read;
-	bool has_seen; /* the watched process, at some time */
+	bool has_seen;   /* the watched process, at some time */
 	int64_t end_ns;  /* CPU time of the thread after the last reading */
 	uint64_t cpu_ns; /* CPU time of all readings, and of the waiting */
 };

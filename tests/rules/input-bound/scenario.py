@@ -1,4 +1,10 @@
 """input-bound: the loop waits for its loader."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+
+import make_recording as recording
 from make_trace import Trace
 
 
@@ -73,7 +79,47 @@ def no_marks():
     return trace
 
 
+class OneThreadPageLocks:
+    """20 batches, 10 ms each: 8 ms of waiting, a launch, 1 ms of kernel. The thread that page-locks runs `busy` ms of the 10:
+    told at each batch, from the first sample to the last 8.5 of 10 are 85 %. Idle inside the waits, with those 6 us in
+    which the launch call and its way are not the wait's, is what `fires` counts; here only the advice matters."""
+
+    def __init__(self, busy_ms):
+        self.busy_ms = busy_ms
+
+    def write(self, path):
+        folder = pathlib.Path(path)
+        folder.mkdir()
+        process, python = recording.File("process", 100), recording.File("python", 100)
+        host = recording.File("host", 99)
+        process.device()
+        process.clock(recording.MONO, recording.CUPTI)
+        host.thread(107, "pt_data_pin", pid=100)
+        for k in range(20):
+            at = k * 10_000_000
+            python.range(recording.MONO + at, recording.MONO + at + 8_000_000, "input",
+                         "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__")
+            process.call(recording.CUPTI + at + 8_100_000, recording.CUPTI + at + 8_105_000, k + 1)
+            process.kernel(recording.CUPTI + at + 8_107_000, recording.CUPTI + at + 9_107_000, k + 1)
+            host.host(recording.MONO + at + 8_200_000, "run_ns", k * self.busy_ms * 1e6, pid=100, tid=107)
+        process.clock(recording.MONO + 200_000_000, recording.CUPTI + 200_000_000)
+        process.write(folder / "process-100-0.fwr")
+        python.write(folder / "python-100-0.fwr")
+        host.write(folder / "host.fwr")
+
+
+def page_locking_limits():
+    return OneThreadPageLocks(8.5)
+
+
+def page_locking_has_time():
+    """Half of the time: workers are what is missing."""
+    return OneThreadPageLocks(5)
+
+
 EXPECT = {
+    "page_locking_limits": {"says": ["pt_data_pin ran 85 %", "uint8"], "never": ["times the workers"]},
+    "page_locking_has_time": {"says": ["times the workers"], "never": ["pt_data_pin"]},
     "too_few_workers": {"cost_us": 6902882, "says": ["2.2 times the workers"]},
     "bursts": {"cost_us": 5 * 40016, "tolerance": 0.01, "says": ["every 4 batches"]},
     "loader_is_hidden": {"fires": False},
