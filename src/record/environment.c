@@ -67,9 +67,8 @@ fw_status fw_record_parts_find(struct fw_record_parts *parts, struct fw_arena *a
 	if (parts->library)
 		return FW_OK;
 	return fw_fail(err, FW_ERR_UNSUPPORTED,
-		       "this build has no recorder for CUDA (" LIBRARY
-		       "): build it where the headers of CUDA 12 or 13 are found, or name one in "
-		       "FULLWARP_INJECT");
+		       LIBRARY ", which records, is neither beside fullwarp nor in ../" FW_LIBDIR
+			       "/fullwarp: install it, or name one in FULLWARP_INJECT");
 }
 
 /* Whether the variable names a library that is not ours. */
