@@ -293,7 +293,8 @@ class Converter(Folder):
                              "failed": {}, "launches": 1000, "batches": {"fp16": 60, "after": 24}},
                 "kills": {"runs": 50, "survived": 49, "problems": ["run 3: x"], "lost_ms": [80.0]},
                 "soak": {"seconds": 480.0, "rss": {"program": [(1, 5)], "recorder": []}, "slope_program": 10.0,
-                         "slope_recorder": 20.0, "launches": 5, "size_bytes": [(1, 2)]},
+                         "slope_recorder": 20.0, "launches": 5, "size_bytes": [(1, 2)],
+                         "report": {"trace": {"integrity": {"dropped_records": 3}}, "verdict": ""}},
                 "ddp": {"slowed": {"problems": [], "ends_apart_ms": [0.01, 0.1]}, "balanced": {"problems": []}},
                 "examples": {"programs": {"naive": {"status": 0, "report_status": 0}}},
                 "growth": {"error": "nothing came back"}}}
@@ -308,6 +309,8 @@ class Converter(Folder):
         problems = []
         check_results.check_file(result, "bench/results/record-h200.json", problems)
         self.assertEqual(problems, [])
+        rows = {r["name"]: r["runs"] for r in json.loads(made)["rows"]}
+        self.assertEqual(rows["soak, records lost as the recording says"], [3])
         met = {t["name"]: (t["measured"], t["met"]) for t in json.loads(made)["targets"]}
         # One difference, one busy time not compared; 1.02 / 1.01; 2 - 1 points; 49 of 50; the worse slope.
         self.assertEqual(met["record_truth_differences"], (2, False))

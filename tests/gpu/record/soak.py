@@ -107,3 +107,6 @@ def rows(result):
             yield row(f"soak, slope of the RSS of the {name}", "bytes/s", [result[f"slope_{name}"]])
     yield row("soak, launches", "count", [result["launches"]])
     yield row("soak, size of the recording at its end", "bytes", [result["size_bytes"][-1][1]])
+    integrity = ((result.get("report") or {}).get("trace") or {}).get("integrity")
+    if integrity:
+        yield row("soak, records lost as the recording says", "count", [integrity["dropped_records"]])
