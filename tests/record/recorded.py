@@ -57,7 +57,8 @@ class Run:
         self.env = {key: value for key, value in os.environ.items()
                     if not key.startswith(("CUDA_INJ", "NVTX_INJ", "FULLWARP_", "RANK", "OMPI"))}
         # The name of a report's file says which process it is of; programs that abort on purpose are no reports.
-        self.env.setdefault("TSAN_OPTIONS", "halt_on_error=1 exitcode=66")
+        # A child of a program with threads may start our writer: the sanitizer only warns that it cannot follow.
+        self.env.setdefault("TSAN_OPTIONS", "halt_on_error=1 exitcode=66 die_after_fork=0")
         self.env.update(LD_LIBRARY_PATH=os.path.join(FAKE, f"cupti{cupti}") + ":" + FAKE, FW_FAKE_CUDA=script_file,
                         FW_FAKE_TRUTH=self.truth_folder)
         if inject:
