@@ -8,6 +8,9 @@
 /* Processes between a worker and the program: a loader's workers are its children. */
 #define DEPTH_MOST 16
 
+/* About 4 KB each. The recorder watches 512; a file made to claim more is not followed further. */
+#define MEMBERS_MOST 1024
+
 /* One value: at each point the latest sample that is not after it. */
 struct track {
 	double value[FW_MEMORY_POINTS];
@@ -125,23 +128,34 @@ static bool is_below(const struct job *job, uint32_t process)
 	return false;
 }
 
+static bool add_member(struct job *job, uint32_t process)
+{
+	struct member *member = calloc(1, sizeof(*member));
+
+	job->members[process] = member;
+	if (!member)
+		return false;
+	clear(&member->resident);
+	clear(&member->shared);
+	return true;
+}
+
 static bool add_members(struct job *job)
 {
 	const struct fw_trace_host_samples *s = &job->trace->host_samples;
+	bool ok = add_member(job, job->process);
+	size_t count = 1;
 
-	for (size_t i = 0; i < s->len; i++) {
+	for (size_t i = 0; i < s->len && count < MEMBERS_MOST && ok; i++) {
 		uint32_t process = s->process[i];
 
 		if (s->file[i] != job->memory->file || process == FW_NONE ||
 		    job->members[process] || !is_below(job, process))
 			continue;
-		job->members[process] = calloc(1, sizeof(struct member));
-		if (!job->members[process])
-			return false;
-		clear(&job->members[process]->resident);
-		clear(&job->members[process]->shared);
+		ok = add_member(job, process);
+		count++;
 	}
-	return true;
+	return ok;
 }
 
 static void take(struct job *job)

@@ -301,19 +301,19 @@ static void add_evidence(const struct fw_ledger *ledger, const struct fw_device_
 	add_loaders(ledger, device, findings, f);
 }
 
-/* The busiest page-locking thread of the device's processes; < 0: unknown. */
+/* The share of the time in which the busiest page-locking thread of the device's processes ran; < 0: unknown. */
 static double page_locking(const struct fw_ledger *ledger, const struct fw_device_ledger *device)
 {
+	struct fw_page_locker lockers[FW_PAGE_LOCKERS];
 	const struct fw_trace *t = ledger->trace;
+	size_t count = fw_page_lockers(t, device->window.start_ns, device->window.end_ns, lockers);
 	double most = -1;
 
-	for (uint32_t p = 0; t->host_samples.len && p < t->processes.len; p++) {
-		double share = uses_device(ledger, device, p)
-				       ? fw_page_locking_share(t, p, device->window.start_ns,
-							       device->window.end_ns)
-				       : -1;
+	for (size_t i = 0; i < count; i++) {
+		double share = fw_page_locker_share(&lockers[i]);
 
-		if (share > most)
+		if (share > most &&
+		    uses_device(ledger, device, t->threads.process[lockers[i].thread]))
 			most = share;
 	}
 	return most;
@@ -328,6 +328,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	const struct fw_host *host;
 	struct waits waits = { .lengths = FW_VEC(int64_t) };
 	struct fw_finding *f;
+	double locking;
 
 	if (fw_rule_lacks(ledger, findings, &fw_rule_input_bound, FW_BLIND_NO_LOADER_MARKS,
 			  "data-loader waits"))
@@ -356,12 +357,13 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 	gpu_ns = (int64_t)((double)device->gpu_busy_ns / (double)window_ns * (double)batch_ns);
 	if (step_ns < gpu_ns)
 		step_ns = gpu_ns;
+	locking = page_locking(ledger, device);
 	if ((double)waits.longest_idle_ns >= START_UP_SHARE * (double)cost && waits.count > 2)
 		advise_start_up(findings, f);
 	else if (waits.is_single)
 		advise_first_workers(findings, f, load_ns, step_ns);
-	else if (page_locking(ledger, device) >= PAGE_LOCKING_SHARE)
-		advise_less_page_locking(findings, f, page_locking(ledger, device));
+	else if (locking >= PAGE_LOCKING_SHARE)
+		advise_less_page_locking(findings, f, locking);
 	else
 		advise_more_workers(findings, f, batch_ns, step_ns);
 }
