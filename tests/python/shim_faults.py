@@ -94,8 +94,11 @@ loop(0.3); show()
             process.communicate()
             self.assertEqual(process.returncode, -number)
             file = shim.File(next(pathlib.Path(self.folder).glob(f"python-{process.pid}-0.fwr")))
-            self.assertLess(killed - max(r.end for r in file.ranges), 150_000_000)  # 50 ms for a slow machine
-            self.assertEqual((file.torn, file.facts("ended")), (0, []))
+            # 50 ms for a slow machine. The kernel may stop a write in its middle: then that chunk's 100 ms are gone too.
+            most = 250_000_000 if file.torn else 150_000_000
+            self.assertLess(killed - max(r.end for r in file.ranges), most)
+            self.assertLess(file.torn, 1 << 16)
+            self.assertEqual(file.facts("ended"), [])
 
     def test_os_exit_loses_at_most_100_ms(self):
         file = self.check("loop(0.5, 0.001); show(); sys.stdout.flush(); os._exit(4)", status=4).file
