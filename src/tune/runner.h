@@ -1,0 +1,47 @@
+#ifndef FW_TUNE_RUNNER_H
+#define FW_TUNE_RUNNER_H
+/*
+ * The GPU's owner: a process of its own that loads cubins, prepares arguments, checks outputs and takes samples. If it
+ * dies (illegal address) or hangs (watchdog), the configuration in hand is failed with the reason and a fresh process
+ * takes over. The parent never touches the CUDA driver.
+ */
+#include "tune/compile.h"
+
+struct fw_tune_runner;
+
+struct fw_tune_runner_options {
+	unsigned device; /* CUDA ordinal */
+	bool flushes_l2; /* between samples, outside the events */
+	double hang_s; /* a launch that takes longer is hung; raised to 10x the best so far by the driver */
+	uint64_t seed; /* of the random inputs */
+};
+
+struct fw_tune_gpu { /* what the runner found */
+	char name[96];
+	char uuid[48];
+	unsigned cc, sms, driver_version;
+	uint64_t l2_bytes;
+};
+
+fw_status fw_tune_runner_open(const struct fw_tune_spec *spec,
+			      const struct fw_tune_runner_options *options,
+			      struct fw_tune_runner **runner, struct fw_tune_gpu *gpu,
+			      struct fw_error *err);
+/*
+ * Runs the reference (or, where object is the default configuration, that) once on poisoned outputs and keeps its outputs.
+ * sizes NULL: the spec's own.
+ */
+fw_status fw_tune_runner_set_reference(struct fw_tune_runner *runner,
+				       const struct fw_tune_object *object, const int64_t *sizes,
+				       struct fw_error *err);
+/* Loads, checks the output; result->status and reason say what came of it. The object stays loaded for sampling as slot. */
+fw_status fw_tune_runner_check(struct fw_tune_runner *runner, const struct fw_tune_object *object,
+			       uint32_t slot, struct fw_tune_result *result, struct fw_error *err);
+/* n more samples of each of the slots, interleaved in rounds; appended to results[i] (clock watch included). */
+fw_status fw_tune_runner_sample(struct fw_tune_runner *runner, const uint32_t *slots,
+				struct fw_tune_result **results, uint32_t n_slots, uint32_t n,
+				struct fw_error *err);
+void fw_tune_runner_drop(struct fw_tune_runner *runner, uint32_t slot);
+void fw_tune_runner_close(struct fw_tune_runner *runner);
+
+#endif
