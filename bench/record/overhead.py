@@ -30,7 +30,7 @@ def variants(host, name, command, folder, with_profiler):
     """(name, command, environment) of each way to be watched; the recorder runs on cores of its own."""
     programs, recorders = host.cores[:-4] or host.cores, host.cores[-4:]
     if name == "launch":
-        programs = host.cores[:2]
+        programs = host.cores[:4]  # the program, CUPTI's thread, ours that drains, and one for what else runs
     pinned = host.pinned(command, programs)
     for twin in TWINS:
         yield f"plain-{twin}", pinned, host.env
