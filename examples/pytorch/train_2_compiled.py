@@ -1,9 +1,10 @@
-"""Trains ResNet-50, compiled with the mode that tries several kernels and takes the quickest."""
+"""Trains ResNet-50, compiled. --mode max-autotune also tries many kernels first: on an H200 for more than 100 seconds,
+without having made a step by then."""
 import torch
 
 import common
 
-args = common.arguments(mode="max-autotune")
+args = common.arguments()
 model = torch.compile(common.resnet50(args), mode=args.mode)
 loader = torch.utils.data.DataLoader(common.Images(args), batch_size=args.batch_size, num_workers=args.workers,
                                      pin_memory=args.device == "cuda")
