@@ -53,6 +53,7 @@ struct fw_host_sampler {
 	struct fw_host_machine machine;
 	struct fw_pace looks, threads, processes;
 	int64_t moderate_ns, slow_ns; /* when that was done last */
+	int64_t share_due_ns;
 	double tick_ns, page_bytes;
 	unsigned switch_count; /* threads whose switches are recorded */
 	unsigned said;         /* enum fw_sampler_said */
@@ -76,6 +77,12 @@ void fw_sampler_read_threads(struct fw_host_sampler *s, struct fw_tree_process *
 /* The process's memory, input and output; one that ended is marked. */
 void fw_sampler_read_process(struct fw_host_sampler *s, struct fw_tree_process *process,
 			     int64_t now_ns);
+
+/* A process's part of the memory that is shared since a fork; false: none is worth a look. */
+bool fw_sampler_read_share(struct fw_host_sampler *s, int64_t now_ns);
+
+/* How long to wait after one that took so much CPU time. */
+int64_t fw_sampler_share_wait(const struct fw_host_sampler *s, int64_t used_ns);
 
 /* Tells the last of a process; has_ended: it has, the watching goes on. */
 void fw_sampler_end_thread(struct fw_host_sampler *s, struct fw_tree_process *process,

@@ -19,6 +19,7 @@ static bool read_process_stat(struct fw_host_sampler *s, const struct fw_teller 
 		return true;
 	if (stat.start != process->start)
 		return false;
+	process->minor_faults = stat.minor_faults;
 	fw_tell(teller, process->told, FW_HOST_PARENT, stat.parent);
 	fw_tell(teller, process->told, FW_HOST_THREADS, stat.threads);
 	fw_tell(teller, process->told, FW_HOST_MAJOR_FAULTS, (double)stat.major_faults);

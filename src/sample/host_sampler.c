@@ -80,9 +80,9 @@ fw_status fw_host_sampler_open(struct fw_host_sampler **sampler,
 	s->sink = *sink;
 	if (s->options.period_ns <= 0)
 		s->options.period_ns = PERIOD_NS;
-	s->looks = (struct fw_pace){ .shortest_ns = LOOK_NS, .share = 0.15 };
-	s->threads = (struct fw_pace){ .shortest_ns = s->options.period_ns, .share = 0.55 };
-	s->processes = (struct fw_pace){ .shortest_ns = s->options.period_ns, .share = 0.3 };
+	s->looks = (struct fw_pace){ .shortest_ns = LOOK_NS, .share = 0.1 };
+	s->threads = (struct fw_pace){ .shortest_ns = s->options.period_ns, .share = 0.5 };
+	s->processes = (struct fw_pace){ .shortest_ns = s->options.period_ns, .share = 0.25 };
 	if (!(s->options.most_cpu > 0))
 		s->options.most_cpu = MOST_CPU;
 	fw_tree_init(&s->tree, root, options);
@@ -247,6 +247,17 @@ static void take_turn(struct fw_host_sampler *s, struct fw_pace *pace, int64_t n
 	set_pace(s, pace, now_ns, s->end_ns - begin_ns);
 }
 
+static void take_share(struct fw_host_sampler *s, int64_t now_ns)
+{
+	int64_t begin_ns = s->end_ns;
+
+	if (now_ns < s->share_due_ns || !fw_sampler_read_share(s, now_ns))
+		return;
+	s->end_ns = cpu_time_ns();
+	s->cpu_ns += (uint64_t)(s->end_ns - begin_ns);
+	s->share_due_ns = now_ns + fw_sampler_share_wait(s, s->end_ns - begin_ns);
+}
+
 int64_t fw_host_sampler_read(struct fw_host_sampler *s, int64_t now_ns)
 {
 	int64_t due_ns;
@@ -257,6 +268,7 @@ int64_t fw_host_sampler_read(struct fw_host_sampler *s, int64_t now_ns)
 	take_turn(s, &s->looks, now_ns, look_for_new);
 	take_turn(s, &s->threads, now_ns, read_all_threads);
 	take_turn(s, &s->processes, now_ns, read_all_processes);
+	take_share(s, now_ns);
 	s->has_read = true;
 	due_ns = s->threads.due_ns < s->processes.due_ns ? s->threads.due_ns : s->processes.due_ns;
 	return due_ns < s->looks.due_ns ? due_ns : s->looks.due_ns;

@@ -37,6 +37,10 @@ struct fw_tree_process {
 	unsigned still;          /* rounds in which no thread of it ran */
 	int64_t cpu_ns, same_ns; /* of all threads; when it was last seen to be the same */
 	int64_t threads_ns, read_ns, status_ns; /* when threads and files were read */
+	uint64_t minor_faults;
+	uint64_t share_faults; /* when its share of memory was read */
+	int64_t share_ns;      /* when that was; 0: never */
+	bool has_no_share;     /* it cannot be read */
 	struct fw_held_file stat, statm, io;
 	struct fw_vec threads; /* struct fw_tree_thread */
 	struct fw_told told[FW_HOST_VALUE_COUNT];

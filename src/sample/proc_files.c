@@ -57,6 +57,7 @@ bool fw_proc_number(const char *text, const char *key, uint64_t *value)
 /* Numbers of the fields of proc(5) that we read. */
 enum {
 	STAT_PARENT = 4,
+	STAT_MINOR_FAULTS = 10,
 	STAT_MAJOR_FAULTS = 12,
 	STAT_USER = 14,
 	STAT_SYSTEM = 15,
@@ -85,9 +86,9 @@ static bool parse_fields(const char *p, uint64_t fields[STAT_FIELDS], unsigned m
 bool fw_proc_parse_stat(const char *text, struct fw_proc_stat *stat)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');
-	const unsigned used = 1u << STAT_PARENT | 1u << STAT_MAJOR_FAULTS | 1u << STAT_USER |
-			      1u << STAT_SYSTEM | 1u << STAT_THREADS | 1u << STAT_START |
-			      1u << STAT_RSS;
+	const unsigned used = 1u << STAT_PARENT | 1u << STAT_MINOR_FAULTS |
+			      1u << STAT_MAJOR_FAULTS | 1u << STAT_USER | 1u << STAT_SYSTEM |
+			      1u << STAT_THREADS | 1u << STAT_START | 1u << STAT_RSS;
 	uint64_t fields[STAT_FIELDS], pid;
 
 	if (!open || !close || close < open || !fw_proc_digits(text, &pid) || pid > INT32_MAX)
@@ -98,6 +99,7 @@ bool fw_proc_parse_stat(const char *text, struct fw_proc_stat *stat)
 	stat->pid = (unsigned)pid;
 	stat->parent = (unsigned)fields[STAT_PARENT];
 	stat->state = close[2];
+	stat->minor_faults = fields[STAT_MINOR_FAULTS];
 	stat->major_faults = fields[STAT_MAJOR_FAULTS];
 	stat->user = fields[STAT_USER];
 	stat->kernel = fields[STAT_SYSTEM];

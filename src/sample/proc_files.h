@@ -26,7 +26,7 @@ struct fw_proc_stat {
 	uint64_t user, kernel; /* CPU time, in clock ticks */
 	uint64_t ticks;        /* both */
 	uint64_t start; /* when it began, in clock ticks: tells two users of a number apart */
-	uint64_t rss_pages, major_faults;
+	uint64_t rss_pages, minor_faults, major_faults;
 	unsigned threads;
 	char name[32]; /* the kernel keeps 15 bytes */
 };

@@ -204,6 +204,56 @@ static void counts_locked_memory(void **state)
 	assert_true(last_value((unsigned)pid, 0, FW_HOST_RESIDENT) >= 1 << 20);
 }
 
+#define LIST_BYTES ((size_t)64 << 20)
+
+/* A worker that writes to all of what it shares with its parent, two seconds after it began. */
+static void fork_a_copier(void)
+{
+	char *list =
+		mmap(NULL, LIST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (list == MAP_FAILED)
+		_exit(1);
+	memset(list, 1, LIST_BYTES);
+	if (fork())
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "copier");
+	usleep(2000000);
+	memset(list, 2, LIST_BYTES);
+	for (;;)
+		pause();
+}
+
+static unsigned pid_of_copier(void)
+{
+	for (size_t i = 0; i < kept.name_count; i++)
+		if (!strcmp(kept.names[i].text, "copier"))
+			return kept.names[i].tid;
+	return 0;
+}
+
+/* Half of the list is the worker's at first, all of it in the end; its resident memory stays. */
+static void sees_pages_copied_after_a_fork(void **state)
+{
+	pid_t pid = start(fork_a_copier);
+	double first = -1;
+
+	(void)state;
+	watch(pid, 0);
+	for (int i = 0; i < 200 && last_value(pid_of_copier(), 0, FW_HOST_PSS_ANON) < LIST_BYTES;
+	     i++) {
+		sample_for(100 * MS);
+		first = first < 0 ? last_value(pid_of_copier(), 0, FW_HOST_PSS_ANON) : first;
+	}
+	stop(pid);
+	assert_true(first >= LIST_BYTES / 2.0 && first < 0.9 * LIST_BYTES);
+	assert_true(last_value(pid_of_copier(), 0, FW_HOST_PSS_ANON) >= LIST_BYTES);
+	assert_true(last_value(pid_of_copier(), 0, FW_HOST_RESIDENT) < 2.0 * LIST_BYTES);
+	/* The watched program itself is not asked: it can be large. */
+	assert_true(last_value((unsigned)pid, 0, FW_HOST_PSS_ANON) == -1);
+}
+
 /* Three workers: one ends at once when asked to, two stay. */
 static void fork_3(void)
 {
@@ -480,6 +530,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(tells_sleeping_from_running, begin, end),
 		cmocka_unit_test_setup_teardown(counts_bytes_written, begin, end),
 		cmocka_unit_test_setup_teardown(counts_locked_memory, begin, end),
+		cmocka_unit_test_setup_teardown(sees_pages_copied_after_a_fork, begin, end),
 		cmocka_unit_test_setup_teardown(finds_workers_and_their_end, begin, end),
 		cmocka_unit_test_setup_teardown(sees_a_stopped_process, begin, end),
 		cmocka_unit_test_setup_teardown(finds_threads_and_their_end, begin, end),

@@ -248,6 +248,36 @@ static void finds_what_begins_without_the_number(void **state)
 	assert_true(last_value(90, 0, FW_HOST_PARENT) == 110);
 }
 
+/* Read again after 2048 page faults, half a second later at the earliest, and of no process above 4 GiB. */
+static void reads_shares_of_memory_where_pages_were_touched(void **state)
+{
+	static const char *const stats[] = { "0", "2047", "2048" };
+	char text[256];
+
+	(void)state;
+	put_thread(&(struct made){ 100, 100, 1, 5, 'S', 5, 0 });
+	put_thread(&(struct made){ 110, 110, 100, 6, 'S', 7, 0 });
+	put_thread(&(struct made){ 120, 120, 100, 6, 'S', 7, 0 });
+	put("proc/110/smaps_rollup", "1-2 ---p 0 0 0 [rollup]\nPss: 99 kB\nPss_Anon:  12 kB\n");
+	put("proc/120/smaps_rollup", "1-2 ---p 0 0 0 [rollup]\nPss_Anon:  12 kB\n");
+	snprintf(text, sizeof(text), "9999999 %ld 5 1 0 10 0\n",
+		 4294967296 / sysconf(_SC_PAGESIZE) + 1);
+	put("proc/120/statm", text);
+	watch(100, 0);
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text),
+			 "110 (t110) S 100 1 1 0 -1 4194304 %s 0 7 0 30 12 0 0 20 0 1 0 6 99999 25 "
+			 "1\n",
+			 stats[i]);
+		put("proc/110/stat", text);
+		fw_host_sampler_read(sampler, (int64_t)(1000 + 3000 * i) * MS);
+		fw_host_sampler_read(sampler, (int64_t)(3000 + 3000 * i) * MS);
+		assert_true(last_value(110, 0, FW_HOST_PSS_ANON) == (i < 2 ? 12288 : 16384));
+		put("proc/110/smaps_rollup", "Pss_Anon:  16 kB\n");
+	}
+	assert_true(last_value(120, 0, FW_HOST_PSS_ANON) == -1);
+}
+
 static void a_number_used_again_is_another_process(void **state)
 {
 	(void)state;
@@ -419,6 +449,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(finds_what_begins_by_its_number, begin, end),
 		cmocka_unit_test_setup_teardown(finds_what_begins_without_the_number, begin, end),
+		cmocka_unit_test_setup_teardown(reads_shares_of_memory_where_pages_were_touched,
+						begin, end),
 		cmocka_unit_test_setup_teardown(a_number_used_again_is_another_process, begin, end),
 		cmocka_unit_test_setup_teardown(says_what_it_cannot_read, begin, end),
 		cmocka_unit_test(processes_vanish_at_any_reading),
