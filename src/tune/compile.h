@@ -21,9 +21,24 @@ struct fw_tune_object {
 	struct fw_tune_result result; /* status, reason, attributes, occupancy, hash */
 	void *cubin;                  /* owned by the receiver (free); NULL unless status is OK */
 	size_t cubin_bytes;
-	char *lowered_name; /* of the kernel in the cubin; owned by the receiver */
+	char *lowered_name;   /* of the kernel in the cubin; owned by the receiver */
+	char *reference_name; /* of spec->reference, likewise; NULL: there is none */
 };
 
+struct fw_tune_compile_stats {
+	unsigned nvrtc_major, nvrtc_minor;
+	uint64_t compiled, from_cache, workers_lost;
+	uint64_t damaged;       /* entries of the cache that were ignored and built again */
+	uint64_t not_kept;      /* objects that could not be written to the cache */
+	char trouble[256];      /* the last of those in words; "": none */
+	char nvrtc_path[256];   /* the library in use; "" where the loader does not say */
+	char include_path[256]; /* CUDA's headers; "": none found */
+};
+
+/*
+ * Starts the workers: forks, so open it while the process has one thread, and before the runner. spec must outlive it.
+ * FW_ERR_UNSUPPORTED: no NVRTC that serves; the message names the places.
+ */
 fw_status fw_tune_compiler_open(const struct fw_tune_spec *spec,
 				const struct fw_tune_compile_options *options,
 				struct fw_tune_compiler **compiler, struct fw_error *err);
@@ -34,6 +49,10 @@ fw_status fw_tune_compiler_submit(struct fw_tune_compiler *compiler,
 /* Waits for the next finished one, any order. FW_ERR_ARGUMENT: nothing is queued. */
 fw_status fw_tune_compiler_next(struct fw_tune_compiler *compiler, struct fw_tune_object *object,
 				struct fw_error *err);
+void fw_tune_compiler_stats(const struct fw_tune_compiler *compiler,
+			    struct fw_tune_compile_stats *stats);
+/* Frees what an object owns; zeroes it. */
+void fw_tune_object_release(struct fw_tune_object *object);
 void fw_tune_compiler_close(struct fw_tune_compiler *compiler);
 
 #endif

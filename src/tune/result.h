@@ -32,6 +32,7 @@ struct fw_tune_result {
 		high_s;        /* 95 % interval of the median from order statistics; -1: unknown */
 	uint32_t sm_clock_mhz; /* median while sampled; 0: unknown */
 	uint32_t discarded;    /* samples thrown away because clocks moved or the GPU throttled */
+	uint32_t unsteady; /* samples kept although they did: repeating them had been of no use */
 	double compile_s;
 };
 

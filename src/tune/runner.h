@@ -12,8 +12,10 @@ struct fw_tune_runner;
 struct fw_tune_runner_options {
 	unsigned device; /* CUDA ordinal */
 	bool flushes_l2; /* between samples, outside the events */
-	double hang_s; /* a launch that takes longer is hung; raised to 10x the best so far by the driver */
+	double hang_s; /* a launch that takes longer is hung; fw_tune_runner_set_hang changes it */
 	uint64_t seed; /* of the random inputs */
+	const char *
+		nvrtc_path; /* compiles the kernel that compares outputs; NULL: looked for as the compiler does */
 };
 
 struct fw_tune_gpu { /* what the runner found */
@@ -23,6 +25,7 @@ struct fw_tune_gpu { /* what the runner found */
 	uint64_t l2_bytes;
 };
 
+/* Starts the process: forks, so open it while the process has one thread. spec must outlive it. */
 fw_status fw_tune_runner_open(const struct fw_tune_spec *spec,
 			      const struct fw_tune_runner_options *options,
 			      struct fw_tune_runner **runner, struct fw_tune_gpu *gpu,
@@ -34,9 +37,17 @@ fw_status fw_tune_runner_open(const struct fw_tune_spec *spec,
 fw_status fw_tune_runner_set_reference(struct fw_tune_runner *runner,
 				       const struct fw_tune_object *object, const int64_t *sizes,
 				       struct fw_error *err);
+/* From now on a launch that takes longer is hung. */
+void fw_tune_runner_set_hang(struct fw_tune_runner *runner, double hang_s);
 /* Loads, checks the output; result->status and reason say what came of it. The object stays loaded for sampling as slot. */
 fw_status fw_tune_runner_check(struct fw_tune_runner *runner, const struct fw_tune_object *object,
 			       uint32_t slot, struct fw_tune_result *result, struct fw_error *err);
+/*
+ * How samples are taken: one is the time between two events around m launches, m such that they take 200 us: as a CUDA
+ * graph of m launches (m > 1) or one plain launch. With flushes_l2, or in/out buffers longer than 64 KB, m is 1; in/out
+ * buffers are restored before each sample, not between the launches of one. A slot's first samples come after a warm-up
+ * of up to 200 ms.
+ */
 /* n more samples of each of the slots, interleaved in rounds; appended to results[i] (clock watch included). */
 fw_status fw_tune_runner_sample(struct fw_tune_runner *runner, const uint32_t *slots,
 				struct fw_tune_result **results, uint32_t n_slots, uint32_t n,

@@ -91,6 +91,14 @@ void fw_tune_spec_free(struct fw_tune_spec *spec);
 fw_status fw_tune_spec_launch(const struct fw_tune_spec *spec, const struct fw_tune_config *config,
 			      const int64_t *sizes, struct fw_tune_launch *launch,
 			      struct fw_error *err);
+/* The same of spec->reference, which has no dynamic shared memory: grid and block from reference_grid and _block. */
+fw_status fw_tune_spec_reference_launch(const struct fw_tune_spec *spec,
+					const struct fw_tune_config *config, const int64_t *sizes,
+					struct fw_tune_launch *launch, struct fw_error *err);
+/* The value of an integer scalar argument; it must fit its type. */
+fw_status fw_tune_spec_scalar(const struct fw_tune_spec *spec, uint32_t arg,
+			      const struct fw_tune_config *config, const int64_t *sizes,
+			      int64_t *value, struct fw_error *err);
 /* Elements of a buffer argument; overflow and more than 2^40 bytes are errors. */
 fw_status fw_tune_spec_elements(const struct fw_tune_spec *spec, uint32_t arg, const int64_t *sizes,
 				uint64_t *elements, struct fw_error *err);
