@@ -19,7 +19,7 @@ from host import NSYS_PLACES, find_tool, row  # noqa: E402
 MIN_CYCLES = 7
 LAUNCHES = 30000
 LOOPS = {"fp16": 40, "after": 24}  # batches a round
-BUDGET_S = {"launch": 22, "fp16": 50, "after": 65}
+BUDGET_S = {"launch": 22, "fp16": 38, "after": 48}
 MAX_CYCLES = 60
 TWINS = ("a", "b")
 PEER_EVERY = 3  # cycles; the profiler takes seconds to end a round
