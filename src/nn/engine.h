@@ -44,6 +44,7 @@ struct fw_nn_io {
 fw_status fw_nn_engine_open(const struct fw_nn_engine_options *options,
 			    struct fw_nn_engine **engine, struct fw_error *err);
 void fw_nn_engine_close(struct fw_nn_engine *engine);
+bool fw_nn_engine_is_built_in(const char *name);
 
 /* graph must outlive the network. */
 fw_status fw_nn_network_load(struct fw_nn_engine *engine, const struct fw_nn_graph *graph,
@@ -90,10 +91,16 @@ struct fw_nn_engine_class {
 	fw_status (*wait)(void *instance, struct fw_error *err);
 	fw_status (*write)(void *instance, uint32_t plan, const float *nchw, struct fw_error *err);
 	fw_status (*read)(void *instance, uint32_t plan, float *out, struct fw_error *err);
-	/* What the planner must know before it plans. */
+	/* What the planner must know before it plans: see struct fw_nn_plan_options. */
 	int64_t channel_multiple;
+	bool residual_in_place;
 	bool (*takes)(const struct fw_nn_step *step,
 		      const struct fw_nn_plan *plan); /* NULL: every step kind */
 };
+
+/* An engine that no table names: for tests. */
+fw_status fw_nn_engine_open_class(const struct fw_nn_engine_class *class,
+				  const struct fw_nn_engine_options *options,
+				  struct fw_nn_engine **engine, struct fw_error *err);
 
 #endif
