@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct fw_tune_code;
+
 struct fw_tune_expr {
 	const char *text; /* as written; NULL: none */
 	const struct fw_tune_code *code;
@@ -20,12 +22,26 @@ struct fw_tune_expr {
 /* Index of a name among the variables; false: unknown. */
 typedef bool fw_tune_lookup(const void *names, const char *name, size_t len, uint32_t *index);
 
-/* FW_ERR_FORMAT with the column. Depth and length are bounded. */
-fw_status fw_tune_expr_parse(struct fw_arena *arena, const char *text, size_t len,
-			     fw_tune_lookup *lookup, const void *names, struct fw_tune_expr *expr,
-			     struct fw_error *err);
+/* An expression as it stands in its line. */
+struct fw_tune_expr_source {
+	const char *text; /* need not end in NUL */
+	size_t len;
+	size_t column; /* of text[0], from 1; for messages */
+	fw_tune_lookup *lookup;
+	const void *names; /* handed to lookup */
+};
+
+/* FW_ERR_FORMAT: "column N: ...". Depth and length are bounded. */
+fw_status fw_tune_expr_parse(struct fw_arena *arena, const struct fw_tune_expr_source *source,
+			     struct fw_tune_expr *expr, struct fw_error *err);
 
 /* False: overflow or division by zero. */
 bool fw_tune_expr_eval(const struct fw_tune_expr *expr, const int64_t *variables, int64_t *value);
+
+/*
+ * One more than the highest index below limit of the variables that it reads; 0: reads none of those. So an
+ * expression may be evaluated as soon as that many are known.
+ */
+uint32_t fw_tune_expr_bound(const struct fw_tune_expr *expr, uint32_t limit);
 
 #endif

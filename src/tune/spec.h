@@ -45,9 +45,11 @@ struct fw_tune_arg {
 	double rel, abs; /* tolerances; integers are compared exactly */
 };
 
-struct fw_tune_set { /* a problem size: NAME = number, -DNAME=number too */
+struct fw_tune_set { /* a problem size: NAME = number */
 	const char *name;
 	int64_t number;
+	struct fw_tune_expr expr; /* of the sets before it; what number is computed from */
+	bool is_macro; /* -DNAME=number too: the source mentions it, and no argument has this name */
 };
 
 struct fw_tune_spec {
@@ -91,7 +93,10 @@ void fw_tune_spec_free(struct fw_tune_spec *spec);
 fw_status fw_tune_spec_launch(const struct fw_tune_spec *spec, const struct fw_tune_config *config,
 			      const int64_t *sizes, struct fw_tune_launch *launch,
 			      struct fw_error *err);
-/* The same of spec->reference, which has no dynamic shared memory: grid and block from reference_grid and _block. */
+/*
+ * The same of spec->reference, which has no dynamic shared memory: grid and block from reference_grid and
+ * reference_block. FW_ERR_ARGUMENT too where there is no reference.
+ */
 fw_status fw_tune_spec_reference_launch(const struct fw_tune_spec *spec,
 					const struct fw_tune_config *config, const int64_t *sizes,
 					struct fw_tune_launch *launch, struct fw_error *err);
@@ -102,5 +107,8 @@ fw_status fw_tune_spec_scalar(const struct fw_tune_spec *spec, uint32_t arg,
 /* Elements of a buffer argument; overflow and more than 2^40 bytes are errors. */
 fw_status fw_tune_spec_elements(const struct fw_tune_spec *spec, uint32_t arg, const int64_t *sizes,
 				uint64_t *elements, struct fw_error *err);
+/* Bytes of an element: 1 to 8. */
+uint32_t fw_tune_type_bytes(enum fw_tune_type type);
+const char *fw_tune_type_name(enum fw_tune_type type); /* "f32" */
 
 #endif
