@@ -9,21 +9,19 @@ struct fw_tune_options {
 	struct fw_arena arena; /* owns the texts */
 	uint32_t n;
 	const char *items[FW_TUNE_MAX_OPTIONS];
+	/* NVRTC name expressions: "conv<BX, float>" has become "conv<32, float>". */
+	const char *kernel;
+	const char *reference; /* NULL: there is none */
 };
 
 /*
  * -DNAME=value of each parameter and set that the source mentions, -DFULLWARP_BOUNDS=..., --maxrregcount, the spec's
- * flags and those of the configuration; no architecture. Equal options mean equal code: the key of a cache. sizes NULL:
+ * flags and those of the configuration; no architecture. Equal options and kernel mean equal code: the key of a cache. sizes NULL:
  * the spec's own. Release with fw_tune_options_release, after a failure too.
  */
 fw_status fw_tune_options_make(const struct fw_tune_spec *spec, const struct fw_tune_config *config,
 			       const int64_t *sizes, struct fw_tune_options *options,
 			       struct fw_error *err);
 void fw_tune_options_release(struct fw_tune_options *options);
-
-/* The kernel as an NVRTC name expression: "conv<BX, float>" becomes "conv<32, float>". From arena. */
-fw_status fw_tune_options_kernel(const struct fw_tune_spec *spec,
-				 const struct fw_tune_config *config, struct fw_arena *arena,
-				 const char **name, struct fw_error *err);
 
 #endif

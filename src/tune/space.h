@@ -33,7 +33,7 @@ enum fw_tune_param_kind {
 	FW_TUNE_FLAGS,        /* built in; the text is added to the compiler's options */
 	FW_TUNE_CLUSTER,      /* built in; blocks of a cluster along x; 1: none */
 	FW_TUNE_BOUNDS, /* built in; FULLWARP_BOUNDS is __launch_bounds__(threads, v); 0: nothing */
-	FW_TUNE_LAUNCH  /* like MACRO, but the source does not mention it: no new compile */
+	FW_TUNE_LAUNCH  /* for launch expressions and template arguments only: no -D */
 };
 
 struct fw_tune_value {
