@@ -10,6 +10,7 @@ struct match {
 	uint32_t name;
 	int64_t least_ns, sum_ns;
 	uint32_t count, last; /* devices that took part; the one with the least time */
+	uint32_t inside;      /* devices in whose window it began */
 };
 
 struct job {
@@ -71,6 +72,14 @@ static bool pass(struct job *job,
 	return true;
 }
 
+static bool is_inside(const struct job *job, size_t device, uint32_t op)
+{
+	const struct fw_window *w = &job->ledger->devices[device].window;
+	int64_t start_ns = job->ledger->trace->ops.start_ns[op];
+
+	return start_ns >= w->start_ns && start_ns < w->end_ns;
+}
+
 static bool note(struct job *job, size_t device, uint32_t op, struct match *match, void *user)
 {
 	int64_t ns = duration(job->ledger->trace, op);
@@ -82,17 +91,17 @@ static bool note(struct job *job, size_t device, uint32_t op, struct match *matc
 	}
 	match->sum_ns += ns;
 	match->count++;
+	match->inside += is_inside(job, device, op);
 	return true;
 }
 
+/* One that is warm-up on any device tells nothing of the steady run. */
 static bool credit(struct job *job, size_t device, uint32_t op, struct match *match, void *user)
 {
 	struct fw_ranks *ranks = user;
 	struct fw_rank *rank = &ranks->of_device[device];
-	const struct fw_window *w = &job->ledger->devices[device].window;
-	const struct fw_trace_ops *ops = &job->ledger->trace->ops;
 
-	if (match->count < 2 || ops->start_ns[op] < w->start_ns || ops->start_ns[op] >= w->end_ns)
+	if (match->count < 2 || match->inside < match->count)
 		return true;
 	ranks->devices += !rank->collectives;
 	rank->collectives++;

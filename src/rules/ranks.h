@@ -2,7 +2,7 @@
 #define FW_RULES_RANKS_H
 /*
  * Collectives that several devices took part in, matched by name and order, and how long each device
- * waited in them. A collective ends together everywhere, so who came last spent the shortest time in it:
+ * waited in them, where it lies in the windows of all of them. A collective ends together everywhere, so who came last spent the shortest time in it:
  * durations tell, and clocks need not agree. Built on first use, kept with the findings.
  */
 #include "rules/rule.h"

@@ -6,6 +6,12 @@
 /* A rank is a straggler if it comes last in more than this share of the collectives. */
 #define LATE_SHARE 0.5
 
+/*
+ * And if the others wait for it longer than it for them, by this share of the window: of two equal ranks one
+ * comes last in more than half of the collectives, by chance.
+ */
+#define NET_WAIT_SHARE 0.01
+
 extern const struct fw_rule fw_rule_straggler;
 
 /* The class on which this device spends most more than the others on average; their mean in *mean. */
@@ -45,13 +51,22 @@ static void add_evidence(const struct fw_ledger *ledger, const struct fw_ranks *
 			    "in %" PRId64 " of %" PRId64 " collectives of %zu GPUs, told by the "
 			    "shortest time in them",
 			    rank->late, rank->collectives, ranks->devices);
-	fw_finding_evidence(findings, f, NULL, "the others waited for it", "%s each on average",
-			    fw_ns_text(findings, rank->caused_ns));
+	fw_finding_evidence(
+		findings, f, NULL, "the others waited for it", "%s each on average, it for them %s",
+		fw_ns_text(findings, rank->caused_ns), fw_ns_text(findings, rank->waited_ns));
 	if (worst != FW_CLASS_COUNT)
 		fw_finding_evidence(findings, f, fw_class_id(worst), "what it spends more time on",
 				    "%s, the others %s on average",
 				    fw_ns_text(findings, ledger->devices[d].ns[worst]),
 				    fw_ns_text(findings, mean));
+}
+
+static bool is_late(const struct fw_device_ledger *device, const struct fw_rank *rank)
+{
+	int64_t window_ns = device->window.end_ns - device->window.start_ns;
+
+	return (double)rank->late > LATE_SHARE * (double)rank->collectives &&
+	       (double)(rank->caused_ns - rank->waited_ns) >= NET_WAIT_SHARE * (double)window_ns;
 }
 
 static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *findings)
@@ -71,7 +86,7 @@ static void look(const struct fw_ledger *ledger, size_t d, struct fw_findings *f
 						 : "the traces of the other ranks",
 			"record the same steps on every rank and give all files at once: "
 			"fullwarp report rank*.json.gz");
-	if (!ranks->is_matched || (double)rank->late <= LATE_SHARE * (double)rank->collectives)
+	if (!ranks->is_matched || !is_late(device, rank))
 		return;
 	f = fw_finding_add(findings, &fw_rule_straggler, d,
 			   "This GPU comes last to the collectives, and the others wait for it");
