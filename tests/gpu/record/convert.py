@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""convert.py COMMIT RECORD.json... >bench/results/record-h200.json: the result file out of what parts.py brought back from
-one visit or several; of a part measured twice the later counts."""
+"""convert.py COMMIT RECORD.json[:PART,PART]... >bench/results/record-h200.json: the result file out of what parts.py brought
+back from one visit or several, of each all parts or those named. Of a part measured twice the later counts, but programs
+and the pairs of the loops add up."""
 import json
 import pathlib
 import sys
@@ -69,15 +70,49 @@ def all_targets(data):
     return found
 
 
-def merge(paths):
+def read(argument):
+    """A visit's results, of the parts that are named behind the path; each part with its build."""
+    path, _, names = argument.partition(":")
+    data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    data["parts"] = {k: v for k, v in data["parts"].items() if not names or k in names.split(",")}
+    builds = {f"fullwarp, {part}": data.get("commit", "")[:7] for part in data["parts"]}
+    data["versions"] = {**data.get("versions", {}), **builds}
+    return data
+
+
+def pool(loops, batches, before):
+    """Pairs of an earlier visit beside a later one's, where a round is as long; cycles keep their order. Those of the
+    launch loop do not add up: its cores changed."""
+    for loop, runs in loops.items():
+        if loop == "launch" or before["batches"].get(loop) != batches.get(loop):
+            continue
+        for name, times in before["seconds"].get(loop, {}).items():
+            # Twins take every second cycle, so that an even number keeps whose turn it was.
+            shifted = {str(int(cycle) + 1000): took for cycle, took in runs.get(name, {}).items()}
+            runs[name] = {**times, **shifted}
+
+
+def join(part, before, after):
+    if "programs" in after:
+        return {**after, "programs": {**before.get("programs", {}), **after["programs"]}}
+    if part == "overhead":
+        pool(after["seconds"], after["batches"], before)
+    return after
+
+
+def merge(arguments):
     merged = None
-    for path in paths:
-        data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    for data in map(read, arguments):
         if merged is None:
             merged = data
-        else:
-            merged["parts"].update({k: v for k, v in data["parts"].items() if "error" not in v or k not in merged["parts"]})
-            merged["versions"] = {**merged.get("versions", {}), **data.get("versions", {})}
+            continue
+        for part, found in good_parts(data).items():
+            before = merged["parts"].get(part, {"error": ""})
+            merged["parts"][part] = found if "error" in before else join(part, before, found)
+            if part == "overhead":
+                data["versions"]["fullwarp, overhead"] = " and ".join(
+                    v["versions"]["fullwarp, overhead"] for v in (merged, data) if "fullwarp, overhead" in v["versions"])
+        merged["versions"].update(data["versions"])
     return merged
 
 
