@@ -18,11 +18,11 @@ from host import NSYS_PLACES, find_tool, row  # noqa: E402
 
 MIN_CYCLES = 7
 LAUNCHES = 30000
-LOOPS = {"fp16": 40, "after": 24}  # batches a round
+LOOPS = {"fp16": 10, "after": 24}  # batches a round: short ones, since the noise of a busy host lasts long
 BUDGET_S = {"launch": 22, "fp16": 38, "after": 48}
-MAX_CYCLES = 60
+MAX_CYCLES = 300
 TWINS = ("a", "b")
-PEER_EVERY = 3  # cycles; the profiler takes seconds to end a round
+PEER_EVERY = {"launch": 3, "fp16": 15, "after": 3}  # cycles; the profiler takes seconds to end a round
 AFTERWARDS = 5
 
 
@@ -54,10 +54,10 @@ def one_round(name, turner, loop):
     return seconds
 
 
-def is_due(name, cycle):
+def is_due(name, loop, cycle):
     """Whether a process has its turn in this cycle."""
     twin = name.rpartition("-")[2]
-    return TWINS[cycle % len(TWINS)] == twin if twin in TWINS else cycle % PEER_EVERY == 1
+    return TWINS[cycle % len(TWINS)] == twin if twin in TWINS else cycle % PEER_EVERY[loop] == 1
 
 
 def run_cycles(host, loop, ready, seconds, failed):
@@ -68,7 +68,7 @@ def run_cycles(host, loop, ready, seconds, failed):
             break
         if time.monotonic() > end + BUDGET_S[loop]:
             break
-        order = [name for name in sorted(ready) if is_due(name, cycle)]
+        order = [name for name in sorted(ready) if is_due(name, loop, cycle)]
         rng.shuffle(order)
         for name in order:
             try:
@@ -153,25 +153,33 @@ def slowdowns(seconds, name):
     return [(took / plain - 1) * 100 for took, plain in pairs(seconds, name, "plain")]
 
 
+def interval(values):
+    """Between which values the median lies with 95 % (order statistics)."""
+    values, reach = sorted(values), 0.98 * len(values) ** 0.5
+    low, high = max(int(len(values) / 2 - reach), 0), min(int(len(values) / 2 + reach), len(values) - 1)
+    return f"{len(values)} pairs, their median lies between {values[low]:.3g} and {values[high]:.3g} with 95 %"
+
+
 def judge_launch(result):
     """Our time over the floor's, median of the pairs."""
     seconds = result["seconds"].get("launch", {})
     if not {"ours", "floor"} <= seconds.keys():
         return "launch_loop_vs_floor", None, "not both were measured"
-    return "launch_loop_vs_floor", statistics.median(a / b for a, b in pairs(seconds, "ours", "floor")), ""
+    ratios = [a / b for a, b in pairs(seconds, "ours", "floor")]
+    return "launch_loop_vs_floor", statistics.median(ratios), interval(ratios)
 
 
 def judge_loops(result):
     """The worse loop's slow-down beyond the floor's, in points, median of the pairs."""
-    worst = None
+    worst, why = None, ""
     for loop in LOOPS:
         seconds = result["seconds"].get(loop, {})
         if not {"ours", "floor", "plain"} <= seconds.keys():
             return "loop_slowdown_minus_floor_points", None, f"{loop} was not measured in all ways"
-        points = statistics.median((ours - floor) / plain * 100
-                                   for ours, floor, plain in pairs(seconds, "ours", "floor", "plain"))
-        worst = points if worst is None else max(worst, points)
-    return "loop_slowdown_minus_floor_points", worst, ""
+        points = [(ours - floor) / plain * 100 for ours, floor, plain in pairs(seconds, "ours", "floor", "plain")]
+        if worst is None or statistics.median(points) > worst:
+            worst, why = statistics.median(points), f"{TITLES[loop]}: {interval(points)}"
+    return "loop_slowdown_minus_floor_points", worst, why
 
 
 TITLES = {"launch": "launch loop", "fp16": "ResNet-50 fp16, batch 16, resident input", "after": "ResNet-50 fp32, 8 workers"}
