@@ -2,13 +2,9 @@
 #include "rules/host_memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Processes between a worker and the program: a loader's workers are its children. */
-#define DEPTH_MOST 16
-
-/* About 4 KB each. The recorder watches 512; a file made to claim more is not followed further. */
+/* The recorder watches 512; a file made to claim more is not followed further. */
 #define MEMBERS_MOST 1024
 
 /* One value: at each point the latest sample that is not after it. */
@@ -17,18 +13,18 @@ struct track {
 	int64_t time_ns[FW_MEMORY_POINTS]; /* INT64_MIN: no sample between the points */
 };
 
+/* Of one process. */
 struct member {
-	struct track resident, shared;
+	struct track resident, shared, share;
 };
 
 struct job {
 	const struct fw_trace *trace;
-	uint32_t process;
+	const struct fw_host_samples *samples;
 	int64_t start_ns, end_ns;
 	struct fw_host_memory *memory;
-	uint32_t *parent;        /* of each process its parent's row + 1; 0: unknown */
-	struct member **members; /* of each process; NULL: it is none of the program's */
-	struct track left, limit;
+	double all,
+		known; /* bytes of the children, of those whose share is known; summed over the points */
 };
 
 static void clear(struct track *track)
@@ -81,189 +77,130 @@ static const char *name_of(const struct fw_trace *t, size_t sample)
 	return fw_trace_text(t, t->host_samples.name[sample]);
 }
 
-/* Processes of the file whose host it is, by number. */
-static bool find_parents(struct job *job)
+static void take(const struct job *job, uint32_t row, struct member *member)
 {
-	const struct fw_trace *t = job->trace;
-	const struct fw_trace_host_samples *s = &t->host_samples;
-	struct fw_map rows = { 0 };
-	bool ok = true;
+	const struct fw_trace_host_samples *s = &job->trace->host_samples;
+	const char *name = name_of(job->trace, row);
 
-	for (size_t i = 0; i < s->len && ok; i++) {
-		uint64_t *slot;
-
-		if (s->file[i] != job->memory->file || s->process[i] == FW_NONE)
-			continue;
-		slot = fw_map_at(
-			&rows, strtoul(fw_trace_text(t, t->processes.pid[s->process[i]]), NULL, 10),
-			0, NULL);
-		ok = slot != NULL;
-		if (ok)
-			*slot = (uint64_t)s->process[i] + 1;
+	if (!strcmp(name, "rss_bytes")) {
+		put(job, &member->resident, s->time_ns[row], s->value[row]);
+	} else if (!strcmp(name, "shared_bytes")) {
+		put(job, &member->shared, s->time_ns[row], s->value[row]);
+	} else if (!strcmp(name, "pss_anon_bytes")) {
+		put(job, &member->share, s->time_ns[row], s->value[row]);
+	} else if (!strcmp(name, "state") && s->value[row] == 'X') {
+		put(job, &member->resident, s->time_ns[row], 0);
+		put(job, &member->shared, s->time_ns[row], 0);
+		put(job, &member->share, s->time_ns[row], 0);
 	}
-	for (size_t i = 0; i < s->len && ok; i++) {
-		const uint64_t *slot;
-
-		if (s->file[i] != job->memory->file || s->process[i] == FW_NONE ||
-		    job->parent[s->process[i]] || strcmp(name_of(t, i), "parent_pid") ||
-		    s->value[i] < 1 || s->value[i] > UINT32_MAX)
-			continue;
-		slot = fw_map_find(&rows, (uint64_t)s->value[i], 0);
-		if (slot)
-			job->parent[s->process[i]] = (uint32_t)*slot;
-	}
-	fw_map_release(&rows);
-	return ok;
 }
 
-static bool is_below(const struct job *job, uint32_t process)
+static void take_all(const struct job *job, uint32_t process, struct member *member)
 {
-	for (int depth = 0; depth < DEPTH_MOST; depth++) {
-		if (process == job->process)
-			return true;
-		if (!job->parent[process])
-			return false;
-		process = job->parent[process] - 1;
-	}
-	return false;
-}
-
-static bool add_member(struct job *job, uint32_t process)
-{
-	struct member *member = calloc(1, sizeof(*member));
-
-	job->members[process] = member;
-	if (!member)
-		return false;
 	clear(&member->resident);
 	clear(&member->shared);
-	return true;
+	clear(&member->share);
+	for (size_t i = job->samples->first[process]; i < job->samples->first[process + 1]; i++)
+		take(job, job->samples->rows[i], member);
 }
 
-static bool add_members(struct job *job)
+/* Its share is read seldom: before the first reading it is taken to have been the same. */
+static void add_share(struct job *job, struct member *member)
 {
-	const struct fw_trace_host_samples *s = &job->trace->host_samples;
-	bool ok = add_member(job, job->process);
-	size_t count = 1;
+	double first = first_value(&member->share);
 
-	for (size_t i = 0; i < s->len && count < MEMBERS_MOST && ok; i++) {
-		uint32_t process = s->process[i];
-
-		if (s->file[i] != job->memory->file || process == FW_NONE ||
-		    job->members[process] || !is_below(job, process))
-			continue;
-		ok = add_member(job, process);
-		count++;
-	}
-	return ok;
-}
-
-static void take(struct job *job)
-{
-	const struct fw_trace_host_samples *s = &job->trace->host_samples;
-
-	for (size_t i = 0; i < s->len; i++) {
-		const char *name = name_of(job->trace, i);
-		struct member *member;
-
-		if (s->file[i] != job->memory->file || s->thread[i] != FW_NONE)
-			continue;
-		if (s->process[i] == FW_NONE) {
-			if (!strcmp(name, "memory_free_bytes"))
-				put(job, &job->left, s->time_ns[i], s->value[i]);
-			else if (!strcmp(name, "memory_limit_bytes"))
-				put(job, &job->limit, s->time_ns[i], s->value[i]);
-			continue;
-		}
-		member = job->members[s->process[i]];
-		if (!member)
-			continue;
-		if (!strcmp(name, "rss_bytes")) {
-			put(job, &member->resident, s->time_ns[i], s->value[i]);
-		} else if (!strcmp(name, "shared_bytes")) {
-			put(job, &member->shared, s->time_ns[i], s->value[i]);
-		} else if (!strcmp(name, "state") && s->value[i] == 'X') {
-			put(job, &member->resident, s->time_ns[i], 0);
-			put(job, &member->shared, s->time_ns[i], 0);
-		}
-	}
-}
-
-static void add_child(struct fw_host_memory *memory, struct member *member)
-{
-	double seen = first_value(&member->resident);
-
-	if (isnan(seen))
+	if (isnan(first))
 		return;
-	memory->children++;
-	hold(&member->resident, 0);
-	hold(&member->shared, 0);
-	for (size_t k = 0; k < FW_MEMORY_POINTS; k++)
-		memory->children_own[k] +=
-			fmax(member->resident.value[k] - member->shared.value[k], 0);
+	hold(&member->share, first);
+	for (size_t k = 0; k < FW_MEMORY_POINTS; k++) {
+		job->memory->children_share[k] += member->share.value[k];
+		job->known += member->resident.value[k];
+	}
 }
 
-static void add_up(struct job *job)
+static void add_child(struct job *job, uint32_t process)
 {
 	struct fw_host_memory *memory = job->memory;
-	struct member *own = job->members[job->process];
-	double first = first_value(&own->resident);
+	struct member member;
 
-	for (size_t p = 0; p < job->trace->processes.len; p++)
-		if (job->members[p] && p != job->process)
-			add_child(memory, job->members[p]);
-	if (isnan(first)) {
-		memory->file = FW_NONE;
+	take_all(job, process, &member);
+	if (isnan(first_value(&member.resident)))
 		return;
+	memory->children++;
+	hold(&member.resident, 0);
+	hold(&member.shared, 0);
+	for (size_t k = 0; k < FW_MEMORY_POINTS; k++) {
+		memory->children_own[k] +=
+			fmax(member.resident.value[k] - member.shared.value[k], 0);
+		job->all += member.resident.value[k];
 	}
-	hold(&own->resident, first);
-	memcpy(memory->main, own->resident.value, sizeof(memory->main));
-	first = first_value(&job->left);
-	memory->has_left = !isnan(first);
-	hold(&job->left, first);
-	memcpy(memory->left, job->left.value, sizeof(memory->left));
-	hold(&job->limit, first_value(&job->limit));
-	memory->limit = job->limit.value[FW_MEMORY_POINTS - 1];
-	if (!(memory->limit > 0))
-		memory->limit = -1;
+	add_share(job, &member);
 }
 
-static uint32_t file_of(const struct fw_trace *trace, uint32_t process)
+/* All below the process, those near it first. */
+static void add_children(struct job *job, uint32_t process)
 {
-	const struct fw_trace_host_samples *s = &trace->host_samples;
+	uint32_t members[MEMBERS_MOST] = { process };
+	size_t count = 1;
 
-	for (size_t i = 0; i < s->len; i++)
-		if (s->process[i] == process && !strcmp(name_of(trace, i), "rss_bytes"))
-			return s->file[i];
-	return FW_NONE;
+	for (size_t at = 0; at < count; at++) {
+		uint32_t next = job->samples->child[members[at]];
+
+		if (at)
+			add_child(job, members[at]);
+		for (; next && count < MEMBERS_MOST; next = job->samples->next[next - 1])
+			if (next - 1 != process) /* in a damaged file it is below itself */
+				members[count++] = next - 1;
+	}
+	job->memory->has_share = job->known > 0 && job->known >= job->all / 2;
 }
 
-bool fw_host_memory_of(const struct fw_trace *trace, uint32_t process, int64_t start_ns,
-		       int64_t end_ns, struct fw_host_memory *memory)
+static void add_limit(const struct job *job)
 {
-	size_t processes = trace->processes.len;
+	const struct fw_trace_host_samples *s = &job->trace->host_samples;
+	struct fw_host_memory *memory = job->memory;
+	size_t list = job->samples->processes + memory->file;
+	struct track left, limit;
+
+	clear(&left);
+	clear(&limit);
+	for (size_t i = job->samples->first[list]; i < job->samples->first[list + 1]; i++) {
+		uint32_t row = job->samples->rows[i];
+		const char *name = name_of(job->trace, row);
+
+		if (!strcmp(name, "memory_free_bytes"))
+			put(job, &left, s->time_ns[row], s->value[row]);
+		else if (!strcmp(name, "memory_limit_bytes"))
+			put(job, &limit, s->time_ns[row], s->value[row]);
+	}
+	memory->has_left = !isnan(first_value(&left));
+	hold(&left, first_value(&left));
+	memcpy(memory->left, left.value, sizeof(memory->left));
+	hold(&limit, first_value(&limit));
+	if (limit.value[FW_MEMORY_POINTS - 1] > 0)
+		memory->limit = limit.value[FW_MEMORY_POINTS - 1];
+}
+
+void fw_host_memory_of(const struct fw_trace *trace, const struct fw_host_samples *samples,
+		       uint32_t process, const struct fw_memory_time *time,
+		       struct fw_host_memory *memory)
+{
 	struct job job = { .trace = trace,
-			   .process = process,
-			   .start_ns = start_ns,
-			   .end_ns = end_ns,
+			   .samples = samples,
+			   .start_ns = time->start_ns,
+			   .end_ns = time->end_ns,
 			   .memory = memory };
-	bool ok;
+	struct member own;
+	double first;
 
-	*memory = (struct fw_host_memory){ .file = file_of(trace, process), .limit = -1 };
-	if (memory->file == FW_NONE)
-		return true;
-	clear(&job.left);
-	clear(&job.limit);
-	job.parent = calloc(processes, sizeof(*job.parent));
-	job.members = calloc(processes, sizeof(*job.members));
-	ok = job.parent && job.members && find_parents(&job) && add_members(&job);
-	if (ok) {
-		take(&job);
-		add_up(&job);
-	}
-	for (size_t p = 0; job.members && p < processes; p++)
-		free(job.members[p]);
-	free(job.members);
-	free(job.parent);
-	return ok;
+	*memory = (struct fw_host_memory){ .file = FW_NONE, .limit = -1 };
+	take_all(&job, process, &own);
+	first = first_value(&own.resident);
+	if (isnan(first))
+		return;
+	memory->file = samples->file[process];
+	hold(&own.resident, first);
+	memcpy(memory->main, own.resident.value, sizeof(memory->main));
+	add_children(&job, process);
+	add_limit(&job);
 }

@@ -275,9 +275,12 @@ static void advise_copies(struct job *job, struct fw_finding *f)
 				"set's list in one array.",
 			.pytorch = "self.names = numpy.array(names, dtype=\"S\")  # or one torch "
 				   "tensor, or an Arrow table",
-			.when = "the data set holds many Python objects (lists, dicts, strings); "
-				"fewer workers copy less. Other programs that take memory on "
-				"this machine look the same" });
+			.when = job->memory.has_share
+					? "the data set holds many Python objects (lists, dicts, "
+					  "strings); fewer workers copy less"
+					: "the data set holds many Python objects (lists, dicts, "
+					  "strings); fewer workers copy less. Other programs that "
+					  "take memory on this machine look the same" });
 }
 
 /* Whether page-locked memory is what grows; driver and kernel decide whether it counts as resident. */
@@ -329,6 +332,26 @@ static bool copies_pages(const struct job *job, struct line *line)
 	return grows(job, bytes, line) && line->end - line->start <= line->start;
 }
 
+/* What the processes' parts grew by beyond their resident memory: pages that were there already. line: of the parts. */
+static bool is_copied(const struct job *job, struct line *line)
+{
+	const struct fw_host_memory *m = &job->memory;
+	double bytes[FW_MEMORY_POINTS];
+	struct line beyond;
+
+	for (size_t k = 0; k < FW_MEMORY_POINTS; k++)
+		bytes[k] = m->children_share[k] - (m->children_own[k] - m->children_own[0]);
+	return grows(job, m->children_share, line) && grows(job, bytes, &beyond);
+}
+
+static void put_copies(struct job *job, struct fw_finding *f, const struct line *line)
+{
+	put_flat(job, f, children_label(job), job->memory.children_own);
+	put_flat(job, f, "resident memory of the program", job->memory.main);
+	put_limit(job, f, line->per_second);
+	advise_copies(job, f);
+}
+
 static void look_at_children(struct job *job)
 {
 	struct fw_finding *f;
@@ -340,6 +363,14 @@ static void look_at_children(struct job *job)
 		put_flat(job, f, "resident memory of the program", job->memory.main);
 		put_limit(job, f, line.per_second);
 		advise_workers(job, f);
+	} else if (job->memory.has_share) {
+		if (!is_copied(job, &line))
+			return;
+		f = add(job, "Host memory fills: forked workers copy the pages that they share");
+		put_line(job, f,
+			 "their parts of it, a page that n processes share counted 1/n in each",
+			 &line);
+		put_copies(job, f, &line);
 	} else if (copies_pages(job, &line)) {
 		f = add(job,
 			"Host memory fills: forked workers seem to copy the pages that they share");
@@ -347,10 +378,7 @@ static void look_at_children(struct job *job)
 				    "%s, %s a minute",
 				    bytes_text(job->findings, line.end - line.start),
 				    bytes_text(job->findings, 60 * line.per_second));
-		put_flat(job, f, children_label(job), job->memory.children_own);
-		put_flat(job, f, "resident memory of the program", job->memory.main);
-		put_limit(job, f, line.per_second);
-		advise_copies(job, f);
+		put_copies(job, f, &line);
 	}
 }
 
@@ -377,14 +405,16 @@ static bool is_new(const struct job *job, const struct fw_host *host)
 static void look_at_process(struct job *job, const struct fw_host *host,
 			    const struct fw_rows *calls)
 {
+	const struct fw_host_samples *samples;
+
 	job->process = process_of(job, calls);
 	if (job->process == FW_NONE || !is_new(job, host))
 		return;
-	if (!fw_host_memory_of(job->ledger->trace, job->process, job->start_ns, job->end_ns,
-			       &job->memory)) {
-		job->findings->failed = true;
+	samples = fw_host_samples_of(job->ledger->trace, job->findings);
+	if (!samples)
 		return;
-	}
+	fw_host_memory_of(job->ledger->trace, samples, job->process,
+			  &(struct fw_memory_time){ job->start_ns, job->end_ns }, &job->memory);
 	if (job->memory.file == FW_NONE) {
 		fw_findings_unable(job->findings, &fw_rule_host_memory_growth,
 				   "samples of the processes' memory",

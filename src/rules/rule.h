@@ -46,8 +46,9 @@ struct fw_findings {
 	struct fw_vec unable;     /* struct fw_unable: rules that could not look */
 	struct fw_host *host;     /* what host threads did, by thread and time: see host.h */
 	struct fw_before *before; /* before the window, one a device: see before.h */
-	struct fw_ranks *ranks;   /* the collectives of several devices: see ranks.h */
-	bool failed;              /* memory ran out while filling */
+	struct fw_host_samples *host_samples; /* where those of memory are: see host_samples.h */
+	struct fw_ranks *ranks;               /* the collectives of several devices: see ranks.h */
+	bool failed;                          /* memory ran out while filling */
 };
 
 /* A rule that lacks a record it needs: "could not look" is never "no problem". */

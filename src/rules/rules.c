@@ -1,6 +1,7 @@
 /* Runs the rules over a ledger and ranks what they find. */
 #include "rules/before.h"
 #include "rules/host.h"
+#include "rules/host_samples.h"
 #include "rules/ranks.h"
 #include "rules/rule.h"
 
@@ -113,6 +114,8 @@ void fw_findings_release(struct fw_findings *findings)
 	fw_vec_release(&findings->unable);
 	fw_host_destroy(findings->host);
 	findings->host = NULL;
+	fw_host_samples_destroy(findings->host_samples);
+	findings->host_samples = NULL;
 	fw_ranks_destroy(findings->ranks);
 	findings->ranks = NULL;
 	findings->before = NULL;

@@ -24,8 +24,8 @@ def ns(seconds):
 class Recording:
     """A folder; each value is a function of k, from -59 to 119, in MB."""
 
-    def __init__(self, program, workers=None, left=None, shared=0, page_locks=False, samples=True, seconds=178.5):
-        self.program, self.workers, self.left, self.shared = program, workers, left, shared
+    def __init__(self, program, workers=None, left=None, shared=0, share=None, page_locks=False, samples=True, seconds=178.5):
+        self.program, self.workers, self.left, self.shared, self.share = program, workers, left, shared, share
         self.page_locks, self.samples, self.seconds = page_locks, samples, seconds
 
     def write(self, path):
@@ -61,6 +61,8 @@ class Recording:
             values = {("rss_bytes", PROGRAM): self.program(k)}
             for worker in WORKERS if self.workers else ():
                 values["rss_bytes", worker] = self.workers(k)
+                if self.share:
+                    values["pss_anon_bytes", worker] = self.share(k)
             if self.left:
                 values["memory_free_bytes", 0] = self.left(k)
             for (name, pid), value in values.items():
@@ -97,6 +99,23 @@ def loop_keeps_results():
 def python_list():
     """Four workers of 500 MB each stay as they are, and so does the program; 10 MB of the machine go each second."""
     return Recording(flat(1000), flat(500), left=lambda k: 20000 + 10 * (LAST - k))
+
+
+def pages_copied():
+    """Four workers of 500 MB each stay as they are, but each one's part of it grows by 2.5 MB/s from 200 MB: 800 MB, and
+    10 MB/s. Nothing is known of the memory left."""
+    return Recording(flat(1000), flat(500), share=ramp(200, 2.5))
+
+
+def others_beside_workers():
+    """Memory goes, but not to the workers: their parts stay."""
+    return Recording(flat(1000), flat(500), left=lambda k: 20000 + 10 * (LAST - k), share=flat(200))
+
+
+def workers_allocate():
+    """Each worker's part grows by 0.5 MB/s, 238 MB in all, and so does its resident memory, which is 5 % of it at most:
+    nothing is copied."""
+    return Recording(flat(1000), ramp(5000, 0.5), share=ramp(200, 0.5))
 
 
 def workers_keep():
@@ -161,6 +180,11 @@ EXPECT = {
     "python_list": {"says": ["forked workers seem to copy the pages that they share", "1.19 GB, 600 MB a minute",
                              "2.00 GB at the start, 2.00 GB at the end", "20.0 GB of 64.0 GB: full in 33 min"],
                     "never": ["page-lock"]},
+    "pages_copied": {"says": ["forked workers copy the pages that they share",
+                              "800 MB at the start, 1.99 GB at the end, 600 MB a minute",
+                              "2.00 GB at the start, 2.00 GB at the end"], "never": ["look the same", "page-lock"]},
+    "others_beside_workers": {"fires": False},
+    "workers_allocate": {"fires": False},
     "workers_keep": {"says": ["processes below the program grows", "800 MB at the start, 1.99 GB at the end, 600 MB a minute",
                               "1.00 GB at the start, 1.00 GB at the end"], "never": ["page-lock"]},
     "corrected": {"fires": False},
