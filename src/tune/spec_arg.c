@@ -193,7 +193,7 @@ fw_status fw_tune_read_arg(struct fw_tune_cursor *c)
 	*arg = (struct fw_tune_arg){ .n_dims = 0 };
 	fw_tune_cursor_peek(c);
 	start = c->at;
-	status = fw_tune_cursor_name(c, &arg->name);
+	status = fw_tune_cursor_identifier(c, &arg->name);
 	for (uint32_t i = 0; !status && i < spec->n_args; i++) {
 		if (!strcmp(spec->args[i].name, arg->name)) {
 			c->at = start;

@@ -119,7 +119,7 @@ static bool is_reserved(const char *name)
 	return false;
 }
 
-fw_status fw_tune_cursor_name(struct fw_tune_cursor *c, const char **name)
+fw_status fw_tune_cursor_identifier(struct fw_tune_cursor *c, const char **name)
 {
 	size_t len;
 	const char *text = fw_tune_cursor_word(c, &len);
@@ -130,12 +130,17 @@ fw_status fw_tune_cursor_name(struct fw_tune_cursor *c, const char **name)
 		return fw_tune_cursor_fail(c, "the name is longer than %d characters",
 					   FW_TUNE_MAX_NAME);
 	*name = fw_arena_strndup(&c->reader->spec->arena, text, len);
-	if (!*name)
-		return fw_fail_nomem(c->reader->err, len + 1);
-	if (is_reserved(*name))
+	return *name ? FW_OK : fw_fail_nomem(c->reader->err, len + 1);
+}
+
+fw_status fw_tune_cursor_name(struct fw_tune_cursor *c, const char **name)
+{
+	fw_status status = fw_tune_cursor_identifier(c, name);
+
+	if (!status && is_reserved(*name))
 		return fw_tune_cursor_fail(c, "'%s' has a meaning of its own: choose another name",
 					   *name);
-	return FW_OK;
+	return status;
 }
 
 fw_status fw_tune_cursor_integer(struct fw_tune_cursor *c, int64_t *value)

@@ -50,7 +50,9 @@ bool fw_tune_cursor_accept_word(struct fw_tune_cursor *c, const char *word);
 const char *fw_tune_cursor_word(struct fw_tune_cursor *c, size_t *len);
 fw_status fw_tune_cursor_expect(struct fw_tune_cursor *c, const char *token);
 fw_status fw_tune_cursor_expect_end(struct fw_tune_cursor *c);
-/* A name that a parameter, set or argument may have; copied to the spec's arena. */
+/* A C identifier of up to FW_TUNE_MAX_NAME characters; copied to the spec's arena. */
+fw_status fw_tune_cursor_identifier(struct fw_tune_cursor *c, const char **name);
+/* One that a parameter or set may have. */
 fw_status fw_tune_cursor_name(struct fw_tune_cursor *c, const char **name);
 fw_status fw_tune_cursor_integer(struct fw_tune_cursor *c, int64_t *value);
 fw_status fw_tune_cursor_real(struct fw_tune_cursor *c, double *value);

@@ -1,0 +1,2 @@
+// fullwarp: kernel k ; grid = ceil(N / B) ; block = B ; arg o f32[N] output ; set N = 1000
+// fullwarp: param B = 32 ; flags -Dé="ü b"
