@@ -2,6 +2,7 @@
 #include "tune/spec_item.h"
 
 #include "base/file.h"
+#include "base/str.h"
 #include "tune/nearest.h"
 
 #include <string.h>
@@ -273,6 +274,28 @@ fw_status fw_tune_spec_parse_unsealed(const char *path, const char *text, size_t
 	return status;
 }
 
+/* Results are compared with those of the default configuration, unless there is a reference. */
+static fw_status check_preset(const struct fw_tune_spec *spec, const char *path,
+			      struct fw_error *err)
+{
+	const struct fw_tune_space *space = &spec->space;
+	struct fw_tune_config config;
+	struct fw_str text = { 0 };
+	fw_status status;
+
+	if (spec->reference || fw_tune_space_preset(space, &config))
+		return FW_OK;
+	for (uint32_t i = 0; i < space->n_params; i++)
+		fw_str_printf(&text, "%s%s = %s", i ? ", " : "", space->params[i].name,
+			      space->params[i].values[space->params[i].preset].text);
+	status = fw_fail(err, FW_ERR_FORMAT,
+			 "%s: the default configuration (%.300s) does not satisfy the constraints: "
+			 "choose another one with 'default', or give a reference kernel",
+			 path, fw_str_text(&text));
+	fw_str_release(&text);
+	return status;
+}
+
 fw_status fw_tune_spec_parse(const char *path, const char *text, size_t bytes,
 			     struct fw_tune_spec *spec, struct fw_error *err)
 {
@@ -281,10 +304,12 @@ fw_status fw_tune_spec_parse(const char *path, const char *text, size_t bytes,
 	if (status)
 		return status;
 	status = fw_tune_space_seal(&spec->space, err);
-	if (status) {
+	if (status)
 		fw_error_prefix(err, "%s", path);
+	else
+		status = check_preset(spec, path, err);
+	if (status)
 		fw_tune_spec_free(spec);
-	}
 	return status;
 }
 

@@ -109,11 +109,8 @@ int main(int argc, char **argv)
 	for (int i = 4; i < argc; i++)
 		take_size(&spec, argv[i], sizes);
 	printf("%" PRIu64 "\n", spec.space.n_valid);
-	if (!fw_tune_space_preset(&spec.space, &config)) {
-		fprintf(stderr, "tune_points: the default configuration is not valid\n");
-		return 1;
-	}
-	print_point(&spec, &config, sizes);
+	if (fw_tune_space_preset(&spec.space, &config))
+		print_point(&spec, &config, sizes);
 	if (!strcmp(argv[2], "all")) {
 		for (uint64_t i = 0; i < spec.space.n_valid; i++) {
 			fw_tune_space_config(&spec.space, spec.space.keys[i], &config);

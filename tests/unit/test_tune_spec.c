@@ -317,6 +317,9 @@ static const struct {
 	{ "// fullwarp: param A = 1 ; kernel k ; grid = 1 ; block = 1 ; arg i f32[4]",
 	  "a.cu: the specification lacks: an argument marked output or inout, so that results can "
 	  "be checked" },
+	{ "// fullwarp: param A = 1 2 ; param B = 4 8 default 8 ; where B == 4" REST,
+	  "a.cu: the default configuration (A = 1, B = 8) does not satisfy the constraints: choose "
+	  "another one with 'default', or give a reference kernel" },
 	{ "// fullwarp: kernel k ; grid = 1 ; block = 1 ; arg i f32[4] output",
 	  "a.cu: the specification lacks: param NAME = ..." },
 };
