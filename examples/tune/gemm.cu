@@ -45,11 +45,6 @@ static __device__ __forceinline__ float load_a(const float *__restrict__ a, int 
 	return row < M && k < K ? a[row * K + k] : 0.0f;
 }
 
-static __device__ __forceinline__ float load_b(const float *__restrict__ b, int k, int column)
-{
-	return k < K && column < N ? b[k * N + column] : 0.0f;
-}
-
 /* VW neighbours of a row of B; column is a multiple of VW. */
 static __device__ __forceinline__ void load_b_vector(const float *__restrict__ b, int k, int column,
 						     float *to)
@@ -67,7 +62,7 @@ static __device__ __forceinline__ void load_b_vector(const float *__restrict__ b
 #else
 #pragma unroll
 	for (int i = 0; i < VW; i++)
-		to[i] = load_b(b, k, column + i);
+		to[i] = k < K && column + i < N ? b[k * N + column + i] : 0.0f;
 #endif
 }
 

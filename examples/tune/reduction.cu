@@ -42,6 +42,7 @@ static __device__ __forceinline__ float load_sum(const float *in, long long i)
 #endif
 }
 
+#if METHOD
 static __device__ __forceinline__ float sum_of_warp(float value)
 {
 #pragma unroll
@@ -49,6 +50,7 @@ static __device__ __forceinline__ float sum_of_warp(float value)
 		value += __shfl_down_sync(0xffffffffu, value, distance);
 	return value;
 }
+#endif
 
 __global__ void reduction(const float *__restrict__ in, float *__restrict__ sum)
 {
