@@ -6,6 +6,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* CUlaunchAttribute and CUlaunchConfig; tests/nvidia/cuda_abi.c proves the layout. */
+#define FW_CUDA_LAUNCH_CLUSTER 4 /* CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION */
+struct fw_cuda_launch_attribute {
+	unsigned id, pad;
+	union {
+		char room[64];
+		unsigned cluster[3];
+	} value;
+};
+struct fw_cuda_launch {
+	unsigned grid[3], block[3], smem_bytes;
+	void *stream;
+	struct fw_cuda_launch_attribute *attributes;
+	unsigned n_attributes;
+};
+
+/* CUstreamCaptureMode: calls of other threads are nobody's business. */
+#define FW_CUDA_CAPTURE_THREAD_LOCAL 1
+#define FW_CUDA_STREAM_NON_BLOCKING  1
+
 /* Entry points of libcuda.so.1; an optional one may be NULL. Immutable after opening. */
 struct fw_cuda {
 	void *handle;
@@ -20,6 +40,7 @@ enum fw_cuda_device_attribute {
 	FW_CUDA_WARP_SIZE = 10,
 	FW_CUDA_REGISTERS_PER_BLOCK = 12,
 	FW_CUDA_SM_COUNT = 16,
+	FW_CUDA_L2_BYTES = 38,
 	FW_CUDA_THREADS_PER_SM = 39,
 	FW_CUDA_CC_MAJOR = 75,
 	FW_CUDA_CC_MINOR = 76,
@@ -36,7 +57,9 @@ enum fw_cuda_function_attribute {
 	FW_CUDA_FUNC_LOCAL_BYTES = 3,
 	FW_CUDA_FUNC_REGISTERS = 4,
 	FW_CUDA_FUNC_BINARY_VERSION = 6,
-	FW_CUDA_FUNC_MAX_DYNAMIC_SMEM = 8
+	FW_CUDA_FUNC_MAX_DYNAMIC_SMEM = 8,
+	FW_CUDA_FUNC_CARVEOUT = 9,
+	FW_CUDA_FUNC_NON_PORTABLE_CLUSTER = 14
 };
 
 /* FW_ERR_UNSUPPORTED, with the loader's own words, where there is no driver or a symbol is missing. */

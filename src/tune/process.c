@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -75,6 +76,8 @@ static void live(pid_t parent, int fd, int log)
 	if (null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 ||
 	    (fd != CHILD_FD && dup2(fd, CHILD_FD) < 0))
 		_exit(1);
+	/* What the parent has yet to write is the parent's. */
+	__fpurge(stdout);
 	close_others();
 	set_limits();
 }
@@ -126,7 +129,8 @@ fw_status fw_tune_process_start(struct fw_tune_process *process, fw_tune_process
 
 void fw_tune_process_clear_log(void)
 {
-	fflush(NULL);
+	/* No other stream: the parent's may stand for descriptors that are now something else. */
+	fflush(stdout);
 	if (ftruncate(STDERR_FILENO, 0))
 		return; /* a longer text to choose the last line from */
 }

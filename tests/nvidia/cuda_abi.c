@@ -23,6 +23,23 @@ SAME(FW_CUDA_FUNC_LOCAL_BYTES, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
 SAME(FW_CUDA_FUNC_REGISTERS, CU_FUNC_ATTRIBUTE_NUM_REGS);
 SAME(FW_CUDA_FUNC_BINARY_VERSION, CU_FUNC_ATTRIBUTE_BINARY_VERSION);
 SAME(FW_CUDA_FUNC_MAX_DYNAMIC_SMEM, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+SAME(FW_CUDA_L2_BYTES, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+SAME(FW_CUDA_FUNC_CARVEOUT, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+SAME(FW_CUDA_FUNC_NON_PORTABLE_CLUSTER, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
+SAME(FW_CUDA_LAUNCH_CLUSTER, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+SAME(FW_CUDA_CAPTURE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+SAME(FW_CUDA_STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING);
+#define SAME_PLACE(ours, member, theirs, their_member)                                             \
+	SAME(offsetof(struct ours, member), offsetof(theirs, their_member))
+SAME(sizeof(struct fw_cuda_launch_attribute), sizeof(CUlaunchAttribute));
+SAME_PLACE(fw_cuda_launch_attribute, value, CUlaunchAttribute, value);
+SAME(sizeof(struct fw_cuda_launch), sizeof(CUlaunchConfig));
+SAME_PLACE(fw_cuda_launch, grid, CUlaunchConfig, gridDimX);
+SAME_PLACE(fw_cuda_launch, block, CUlaunchConfig, blockDimX);
+SAME_PLACE(fw_cuda_launch, smem_bytes, CUlaunchConfig, sharedMemBytes);
+SAME_PLACE(fw_cuda_launch, stream, CUlaunchConfig, hStream);
+SAME_PLACE(fw_cuda_launch, attributes, CUlaunchConfig, attrs);
+SAME_PLACE(fw_cuda_launch, n_attributes, CUlaunchConfig, numAttrs);
 _Static_assert(sizeof(CUdevice) == sizeof(int), "CUdevice is an int");
 _Static_assert(sizeof(CUresult) == sizeof(int), "CUresult is an int");
 _Static_assert(sizeof(CUcontext) == sizeof(void *), "handles are pointers");

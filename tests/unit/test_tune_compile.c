@@ -1,20 +1,9 @@
 /* The compile pool on a stand-in for NVRTC: objects, limits, the cache, and workers that die. */
-#include "tune/compile.h"
+#include "tune_case.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #define SPEC                                                                                       \
 	"// fullwarp: kernel scale ; grid = ceil(N / BX) ; block = BX\n"                           \
@@ -428,44 +417,11 @@ static void a_full_disk_costs_the_cache_only(void **state)
 	close_pool(&pool);
 }
 
-/* Whether a process is gone, or about to be: nobody has waited for it yet. */
-static bool is_gone(pid_t pid)
-{
-	char path[64], state = 'Z';
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return true;
-	if (fscanf(file, "%*d %*s %c", &state) != 1)
-		state = 'Z';
-	fclose(file);
-	return state == 'Z' || state == 'X';
-}
-
-static unsigned children_of(pid_t pid, pid_t *children, unsigned room)
-{
-	unsigned count = 0;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
-	file = fopen(path, "re");
-	while (file && count < room && fscanf(file, "%d", &children[count]) == 1)
-		count++;
-	if (file)
-		fclose(file);
-	return count;
-}
-
 /* A parent that is killed while its workers compile leaves none of them. */
 static void none_outlives_its_parent(void **state)
 {
 	struct fw_tune_config config = { .value = { 0 } };
-	pid_t workers[4];
 	struct pool pool;
-	unsigned count = 0;
 	pid_t parent;
 
 	(void)state;
@@ -477,19 +433,7 @@ static void none_outlives_its_parent(void **state)
 			_exit(1);
 		pause();
 	}
-	for (unsigned i = 0; i < 1000 && count < 2; i++) {
-		usleep(10000);
-		count = children_of(parent, workers, 4);
-	}
-	assert_int_equal(count, 2);
-	usleep(50000);
-	kill(parent, SIGKILL);
-	assert_int_equal(waitpid(parent, NULL, 0), parent);
-	for (unsigned i = 0; i < count; i++)
-		for (unsigned wait = 0; !is_gone(workers[i]) && wait < 500; wait++)
-			usleep(10000);
-	for (unsigned i = 0; i < count; i++)
-		assert_true(is_gone(workers[i]));
+	kill_with_children(parent, 2);
 	fw_tune_spec_free(&pool.spec);
 }
 

@@ -1,5 +1,6 @@
 /* The compile pool with the real NVRTC, where there is one: figures of the code against those of ptxas in the log. */
 #include "gpu/nvrtc.h"
+#include "tune/compare.h"
 #include "tune/compile.h"
 
 #include <setjmp.h>
@@ -117,9 +118,27 @@ static void figures_are_those_of_ptxas(void **state)
 	fw_tune_object_release(&d);
 }
 
+static void our_own_kernels_compile(void **state)
+{
+	static const char *const options[] = { "--gpu-architecture=sm_75" };
+	const struct fw_nvrtc_job job = { .source = fw_tune_check_source,
+					  .name = "check.cu",
+					  .options = options,
+					  .n_options = 1 };
+	struct fw_nvrtc_output output;
+	struct fw_error err = { 0 };
+
+	(void)state;
+	if (fw_nvrtc_compile(&nvrtc, &job, &output, &err))
+		fail_msg("%s", err.message);
+	assert_string_equal(output.log, "");
+	fw_nvrtc_output_release(&output);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(figures_are_those_of_ptxas) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(figures_are_those_of_ptxas),
+					    cmocka_unit_test(our_own_kernels_compile) };
 	struct fw_tune_compile_options options = { .cc = 90, .workers = 1 };
 	char include[FW_NVRTC_PATH_BYTES];
 	struct fw_error err = { 0 };
