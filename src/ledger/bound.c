@@ -22,6 +22,7 @@ struct job {
 	uint64_t launches;
 	uint32_t process;            /* whose spans are in blocked; FW_NONE: none yet */
 	struct fw_intervals blocked; /* the finding's spans on all threads of the process */
+	struct fw_intervals quiet;   /* the GPU works, and no thread that launches does */
 };
 
 static int by_thread(const void *ctx, uint32_t a, uint32_t b)
@@ -141,6 +142,71 @@ static bool add_own(const struct job *job, uint32_t thread, struct fw_intervals 
 	return true;
 }
 
+static bool is_asleep(const struct job *job, const struct fw_span *span)
+{
+	return span->class_id == FW_CLASS_HOST_NOT_RUNNING &&
+	       job->ledger->trace->switches.why[span->item] == FW_OFF_BLOCKED;
+}
+
+/* Adds the time in which context switches show the thread asleep, outside calls and loader waits. */
+static bool add_asleep(const struct job *job, uint32_t thread, struct fw_intervals *set)
+{
+	const struct fw_timeline *host = &job->ledger->private->threads[thread].host;
+
+	for (size_t i = 0; i < host->len; i++)
+		if (is_asleep(job, &host->spans[i]) &&
+		    !fw_intervals_add(set, host->spans[i].start_ns, host->spans[i].end_ns))
+			return false;
+	return true;
+}
+
+/* Whether the thread launches enough of the window's operations to count. */
+static bool is_launcher(const struct job *job, size_t thread)
+{
+	return job->launched[thread] &&
+	       job->launched[thread] >= (job->launches + LAUNCHER_DIVISOR - 1) / LAUNCHER_DIVISOR;
+}
+
+/* Adds the part of the GPU's busy time in which the thread neither waits for the GPU nor sleeps. */
+static bool add_awake(const struct job *job, const struct fw_intervals *busy, uint32_t thread,
+		      struct fw_intervals *awake)
+{
+	struct fw_intervals still = { 0 };
+	bool ok = add_waiting(job, thread, &still) && add_asleep(job, thread, &still);
+
+	if (ok) {
+		fw_intervals_merge(&still);
+		ok = fw_intervals_subtract(awake, busy, &still);
+	}
+	fw_intervals_release(&still);
+	return ok;
+}
+
+/*
+ * A thread that sleeps while the GPU works may wait for it, in a way that is not recorded, but not if
+ * another thread that launches is awake: then it may as well wait for that one.
+ */
+static bool find_quiet(struct job *job, uint32_t process)
+{
+	const struct fw_trace *t = job->ledger->trace;
+	struct fw_intervals busy = { 0 }, awake = { 0 };
+	bool ok = true;
+
+	job->quiet.len = 0;
+	for (size_t i = 0; ok && i < job->device->op_count; i++)
+		if (in_window(job, job->device->ops[i]))
+			ok = fw_intervals_add(&busy, t->ops.start_ns[job->device->ops[i]],
+					      t->ops.end_ns[job->device->ops[i]]);
+	fw_intervals_merge(&busy);
+	for (size_t i = 0; ok && i < t->threads.len; i++)
+		if (t->threads.process[i] == process && is_launcher(job, i))
+			ok = add_awake(job, &busy, (uint32_t)i, &awake);
+	ok = ok && fw_intervals_subtract(&job->quiet, &busy, &awake);
+	fw_intervals_release(&busy);
+	fw_intervals_release(&awake);
+	return ok;
+}
+
 static bool block_process(struct job *job, uint32_t process)
 {
 	const struct fw_trace_threads *threads = &job->ledger->trace->threads;
@@ -153,16 +219,17 @@ static bool block_process(struct job *job, uint32_t process)
 		if (threads->process[i] == process && !add_own(job, (uint32_t)i, &job->blocked))
 			return false;
 	fw_intervals_merge(&job->blocked);
-	return true;
+	return job->kind != FW_BOUND_GPU || find_quiet(job, process);
 }
 
-/* Calls, operators and loader waits of a thread. */
+/* Calls, operators and loader waits of a thread, and when it was ready but off its core. */
 static bool add_recorded(const struct job *job, uint32_t thread, struct fw_intervals *set)
 {
 	const struct fw_timeline *host = &job->ledger->private->threads[thread].host;
 
 	for (size_t i = 0; i < host->len; i++)
-		if (!fw_intervals_add(set, host->spans[i].start_ns, host->spans[i].end_ns))
+		if (!is_asleep(job, &host->spans[i]) &&
+		    !fw_intervals_add(set, host->spans[i].start_ns, host->spans[i].end_ns))
 			return false;
 	fw_intervals_merge(set);
 	return true;
@@ -173,11 +240,26 @@ static int64_t length_in_window(const struct job *job, const struct fw_intervals
 	return fw_intervals_covered(set, job->device->window.start_ns, job->device->window.end_ns);
 }
 
+/* Adds the sleep of a thread that may have waited for the GPU. */
+static bool add_quiet_sleep(const struct job *job, uint32_t thread, struct fw_intervals *set)
+{
+	struct fw_intervals asleep = { 0 };
+	bool ok = add_asleep(job, thread, &asleep);
+
+	if (ok) {
+		fw_intervals_merge(&asleep);
+		ok = fw_intervals_intersect(set, &asleep, &job->quiet);
+	}
+	fw_intervals_release(&asleep);
+	return ok;
+}
+
 /*
  * The time that removing the finding would give back to a thread: its own spans, and, while another
  * thread of its process is in one of those, what shows nothing on this one. Threads hand over (a
  * forward thread waits for data while the backward thread waits for it): that silence is the same
- * wait seen from the other side. All other silence counts as work.
+ * wait seen from the other side. All other silence counts as work, but sleep while the GPU works where
+ * that is what would go away.
  */
 static bool freed_of_thread(struct job *job, uint32_t thread, int64_t *freed_ns)
 {
@@ -185,7 +267,8 @@ static bool freed_of_thread(struct job *job, uint32_t thread, int64_t *freed_ns)
 	bool ok = block_process(job, job->ledger->trace->threads.process[thread]) &&
 		  add_recorded(job, thread, &recorded) &&
 		  fw_intervals_subtract(&freed, &job->blocked, &recorded) &&
-		  add_own(job, thread, &freed);
+		  add_own(job, thread, &freed) &&
+		  (job->kind != FW_BOUND_GPU || add_quiet_sleep(job, thread, &freed));
 
 	if (ok) {
 		fw_intervals_merge(&freed);
@@ -207,8 +290,7 @@ static bool host_other(struct job *job, int64_t *busy_ns)
 	for (size_t i = 0; i < job->ledger->trace->threads.len; i++) {
 		int64_t freed;
 
-		if (!job->launched[i] ||
-		    job->launched[i] < (job->launches + LAUNCHER_DIVISOR - 1) / LAUNCHER_DIVISOR)
+		if (!is_launcher(job, i))
 			continue;
 		if (!freed_of_thread(job, (uint32_t)i, &freed))
 			return false;
@@ -286,5 +368,6 @@ int64_t fw_bound(const struct fw_ledger *ledger, const struct fw_device_ledger *
 	free(job.launched);
 	free(job.launching);
 	fw_intervals_release(&job.blocked);
+	fw_intervals_release(&job.quiet);
 	return most;
 }

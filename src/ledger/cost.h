@@ -40,7 +40,9 @@ enum fw_bound_kind {
  * out, or cost_ns is -1); else never below 0.
  *
  * FW_BOUND_GPU: min(cost, W - host_other), where a thread waits in synchronisations, blocking copies
- * and calls of over 100 us (a full launch queue), and before its first and after its last launch.
+ * and calls of over 100 us (a full launch queue), before its first and after its last launch, and where
+ * context switches show it asleep outside calls and loader waits while the GPU works and no other
+ * launching thread of the process is awake.
  */
 int64_t fw_bound(const struct fw_ledger *ledger, const struct fw_device_ledger *device,
 		 enum fw_bound_kind kind, const uint32_t *calls, size_t count, int64_t cost_ns);

@@ -67,6 +67,19 @@ static inline uint32_t case_range(struct ledger_case *c, uint32_t thread, enum f
 	return row;
 }
 
+/* A thread was not on a CPU. */
+static inline void case_off_cpu(struct ledger_case *c, uint32_t thread, enum fw_off_cpu why,
+				int64_t start, int64_t end)
+{
+	struct fw_trace_switches *switches = &c->trace->switches;
+	uint32_t row = fw_trace_add_switches(c->trace);
+
+	switches->start_ns[row] = start;
+	switches->end_ns[row] = end;
+	switches->thread[row] = thread;
+	switches->why[row] = (uint8_t)why;
+}
+
 static inline uint32_t case_op(struct ledger_case *c, int64_t stream, int64_t start, int64_t end,
 			       int64_t corr)
 {

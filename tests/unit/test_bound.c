@@ -111,12 +111,13 @@ static void other_gpu_work_bounds_what_a_copy_can_gain(void **state)
  * Forward on thread 1, backward on thread 2, as in training. Forward kernel [10,50), backward kernel
  * [60,100), loader wait of thread 1 [120,220), next forward kernel [240,300). Thread 2 shows nothing
  * while thread 1 waits for data: it waits for thread 1. W = 290, busy 140, host 290 - 100: 100. An
- * operator of thread 2 in [150,190) is work of its own: 60.
+ * operator of thread 2 in [150,190) is work of its own: 60. That its sleep is recorded changes nothing; that it
+ * was ready to run for 40 does.
  */
 static void threads_that_hand_over_wait_together(void **state)
 {
 	(void)state;
-	for (int has_work = 0; has_work < 2; has_work++) {
+	for (int variant = 0; variant < 4; variant++) {
 		struct ledger_case c;
 		uint32_t main, backward;
 
@@ -126,11 +127,14 @@ static void threads_that_hand_over_wait_together(void **state)
 		case_launch(&c, main, 0, 10, 50, 1);
 		case_launch(&c, backward, 52, 60, 100, 2);
 		case_range(&c, main, FW_RANGE_INPUT, 120, 220);
-		if (has_work)
+		if (variant == 1)
 			case_range(&c, backward, FW_RANGE_OPERATOR, 150, 190);
+		if (variant >= 2)
+			case_off_cpu(&c, backward, variant == 2 ? FW_OFF_BLOCKED : FW_OFF_RUNNABLE,
+				     150, 190);
 		case_launch(&c, main, 230, 240, 300, 3);
 		case_build(&c, NULL);
-		assert_int_equal(bound_of(&c, FW_BOUND_INPUT, 0), has_work ? 60 : 100);
+		assert_int_equal(bound_of(&c, FW_BOUND_INPUT, 0), variant % 2 ? 60 : 100);
 		case_close(&c);
 	}
 }
@@ -215,6 +219,40 @@ static void host_work_bounds_what_faster_kernels_can_gain(void **state)
 				 expected[variant]);
 		assert_int_equal(fw_bound(c.ledger, c.ledger->devices, FW_BOUND_GPU, NULL, 0, 100),
 				 100);
+		case_close(&c);
+	}
+}
+
+/*
+ * Window [10,1000). The thread launches in [0,5) and in [600,605), and has nothing to do for the last 395.
+ * Asleep for 345 in [55,400), while the GPU works in [10,500), it may wait for it, and not if it was only
+ * pushed off, nor if another thread that launches, in [20,25) and [580,585), is awake. (That one has nothing to
+ * do in [10,20) and [585,600), for 25: then silence counts as waiting.)
+ */
+static void sleep_while_the_gpu_works_is_no_host_work(void **state)
+{
+	static const int64_t expected[] = { 395, 740, 395, 420 };
+
+	(void)state;
+	for (int variant = 0; variant < 4; variant++) {
+		struct ledger_case c;
+		uint32_t main, other;
+
+		case_open(&c);
+		main = case_thread(&c, "1");
+		other = case_thread(&c, "2");
+		case_launch(&c, main, 0, 10, 500, 1);
+		case_launch(&c, main, 600, 610, 1000, 2);
+		if (variant)
+			case_off_cpu(&c, main, variant == 2 ? FW_OFF_RUNNABLE : FW_OFF_BLOCKED, 55,
+				     400);
+		if (variant == 3) {
+			case_launch(&c, other, 20, 500, 510, 3);
+			case_launch(&c, other, 580, 600, 610, 4);
+		}
+		case_build(&c, NULL);
+		assert_int_equal(fw_bound(c.ledger, c.ledger->devices, FW_BOUND_GPU, NULL, 0, 990),
+				 expected[variant]);
 		case_close(&c);
 	}
 }
@@ -367,6 +405,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(host_work_bounds_what_faster_kernels_can_gain),
+		cmocka_unit_test(sleep_while_the_gpu_works_is_no_host_work),
 		cmocka_unit_test(host_work_bounds_what_a_sync_can_gain),
 		cmocka_unit_test(gpu_time_bounds_what_a_sync_can_gain),
 		cmocka_unit_test(own_copies_do_not_count_as_busy),
