@@ -124,5 +124,13 @@ int64_t fw_nn_attr_int(const struct fw_nn_node *node, const char *name, int64_t 
 float fw_nn_attr_float(const struct fw_nn_node *node, const char *name, float fallback);
 
 const char *fw_nn_op_name(enum fw_nn_op op);
+const char *fw_nn_type_name(enum fw_nn_type type);
+size_t fw_nn_type_bytes(enum fw_nn_type type);
+
+/* "Conv /layer1/conv1/Conv", as messages name a node; cut where it is long. */
+struct fw_nn_label {
+	char text[160];
+};
+struct fw_nn_label fw_nn_node_label(const struct fw_nn_node *node);
 
 #endif
