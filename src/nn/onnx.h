@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "nn/graph.h"
-#include "onnx.pb-c.h"
+#include "nn/onnx.pb-c.h"
 
 /* What ONNX calls a tensor's element (TensorProto.DataType). */
 enum fw_onnx_type {
