@@ -138,6 +138,7 @@ static fw_status make_plans(struct fw_nn_network *network, const struct fw_nn_gr
 			.batch = options->batches[i],
 			.precision = options->precision,
 			.channel_multiple = network->class->channel_multiple,
+			.concat_in_place = network->class->concat_in_place,
 			.residual_in_place = network->class->residual_in_place,
 			.fuse = options->fuse,
 		};

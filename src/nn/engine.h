@@ -93,7 +93,7 @@ struct fw_nn_engine_class {
 	fw_status (*read)(void *instance, uint32_t plan, float *out, struct fw_error *err);
 	/* What the planner must know before it plans: see struct fw_nn_plan_options. */
 	int64_t channel_multiple;
-	bool residual_in_place;
+	bool concat_in_place, residual_in_place;
 	bool (*takes)(const struct fw_nn_step *step,
 		      const struct fw_nn_plan *plan); /* NULL: every step kind */
 };

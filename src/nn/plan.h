@@ -128,6 +128,7 @@ struct fw_nn_plan_options {
 	int64_t batch;
 	enum fw_nn_precision precision;
 	int64_t channel_multiple; /* the input's channels are padded to it: cuDNN wants 4 or 8; 1: none */
+	bool concat_in_place; /* steps may read and write parts of wider pixels (pixel_stride > c) */
 	bool residual_in_place; /* the output may be written over a residual that nothing else reads */
 	bool fuse;              /* false: one step per node (the article's 'before') */
 };
