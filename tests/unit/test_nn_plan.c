@@ -10,6 +10,7 @@
 
 #include "../nn/models.h"
 #include "nn/plan.h"
+#include "nn/roofline.h"
 
 static struct build model;
 
@@ -356,6 +357,28 @@ static void squeeze_and_excite_multiplies_by_one_pixel(void **state)
 	build_end(&model);
 }
 
+static void the_roofline_is_flops_or_bytes_at_the_peak(void **state)
+{
+	const struct fw_hw_peak peak = { "H200", "", 50, 1000, 5000, 'S' };
+	struct fw_nn_plan plan = { .precision = FW_NN_FP16 };
+	struct fw_nn_step step = { .kind = FW_NN_STEP_CONV,
+				   .weight.c = 64,
+				   .flops = 4000000000,
+				   .read_bytes = 6000000,
+				   .write_bytes = 4000000 };
+	struct fw_nn_roofline r = fw_nn_step_roofline(&plan, &step, &peak);
+
+	(void)state;
+	/* 4 GFLOP at 1,000 TFLOP/s: 4 us; 10 MB at 5 TB/s: 2 us. */
+	assert_in_range((uint64_t)(r.compute_s * 1e12), 3999999, 4000001);
+	assert_in_range((uint64_t)(r.memory_s * 1e12), 1999999, 2000001);
+	assert_false(r.is_memory_bound);
+	/* Depthwise: no tensor cores, 4 GFLOP at 50 TFLOP/s: 80 us. */
+	step.weight.c = 1;
+	assert_in_range((uint64_t)(fw_nn_step_roofline(&plan, &step, &peak).bound_s * 1e12),
+			79999999, 80000001);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +389,7 @@ int main(void)
 		cmocka_unit_test(mobilenetv2_fuses_the_clipping),
 		cmocka_unit_test(a_dense_block_is_one_buffer),
 		cmocka_unit_test(squeeze_and_excite_multiplies_by_one_pixel),
+		cmocka_unit_test(the_roofline_is_flops_or_bytes_at_the_peak),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
