@@ -14,24 +14,6 @@
 
 static struct build model;
 
-/* The builder states every shape. */
-fw_status fw_nn_infer(const struct fw_nn_graph *graph, int64_t batch, struct fw_arena *arena,
-		      struct fw_nn_shape **shapes, struct fw_error *err)
-{
-	struct fw_nn_shape *s = fw_arena_array(arena, graph->n_values, sizeof(*s));
-
-	(void)err;
-	for (uint32_t i = 0; i < graph->n_values; i++) {
-		s[i].rank = graph->values[i].rank;
-		for (uint32_t k = 0; k < s[i].rank; k++)
-			s[i].dims[k] = graph->values[i].dims[k] == FW_NN_BATCH
-					       ? batch
-					       : graph->values[i].dims[k];
-	}
-	*shapes = s;
-	return FW_OK;
-}
-
 static const struct fw_nn_plan_options usual = {
 	.batch = 2,
 	.precision = FW_NN_FP16,
