@@ -252,68 +252,46 @@ static void set_conv(struct bench *b, const struct conv_case *t)
 		b->step.bias = (struct fw_nn_weight){ .data = random_floats(t->k), .k = t->k };
 }
 
+static const struct conv_case conv_cases[] = {
+	{ 1, 14, 16, 32, 1, 1, 1, 1, { 0 }, true, false, RELU },
+	{ 2, 9, 16, 32, 3, 1, 1, 1, { 0 }, true, true, RELU },
+	{ 1, 13, 3, 16, 7, 2, 1, 1, { 0 }, true, false, RELU }, /* stem */
+	{ 3, 7, 24, 40, 3, 2, 1, 1, { 0 }, false, false, { .kind = FW_NN_ACT_NONE } },
+	{ 1, 9, 13, 29, 3, 1, 1, 1, { 0 }, true, true, RELU }, /* odd channels */
+	{ 1, 9, 32, 32, 3, 1, 8, 1, { 0 }, true, false, RELU },
+	{ 2, 9, 48, 48, 3, 1, 48, 1, { 0 }, true, false, RELU }, /* depthwise */
+	{ 1, 9, 24, 24, 5, 2, 24, 1, { 0 }, true, false, { .kind = FW_NN_ACT_SWISH } },
+	{ 1, 11, 16, 16, 3, 1, 1, 2, { 0 }, true, false, RELU },
+	/* Parts of concatenations: the input, the output, the residual. */
+	{ 2, 9, 16, 32, 3, 1, 1, 1, { 40, 72, 36 }, true, true, RELU },
+	{ 1, 1, 16, 32, 1, 1, 1, 1, { 40, 72, 36 }, true, true, RELU },
+	{ 1, 5, 16, 16, 1, 1, 1, 1, { 0 }, true, false, { FW_NN_ACT_CLAMP, 0, 6, 0, 0 } },
+	{ 1, 5, 16, 16, 1, 1, 1, 1, { 0 }, true, false, { FW_NN_ACT_SIGMOID, 0, 0, 0, 0 } },
+	{ 1,
+	  5,
+	  16,
+	  16,
+	  1,
+	  1,
+	  1,
+	  1,
+	  { 0 },
+	  true,
+	  true,
+	  { FW_NN_ACT_HARD_SIGMOID, 0, 0, 0.2f, 0.5f } },
+	{ 1, 5, 16, 16, 1, 1, 1, 1, { 0 }, true, false, { FW_NN_ACT_HARD_SWISH, 0, 0, 0, 0 } },
+	{ 1, 5, 16, 16, 1, 1, 1, 1, { 0 }, true, false, { FW_NN_ACT_GELU, 0, 0, 0, 0 } },
+	{ 1, 5, 16, 16, 1, 1, 1, 1, { 0 }, true, false, { FW_NN_ACT_GELU_TANH, 0, 0, 0, 0 } },
+	{ 1, 5, 16, 16, 1, 1, 1, 1, { 0 }, true, false, { FW_NN_ACT_TANH, 0, 0, 0, 0 } },
+};
+
 static void convolutions(void **state)
 {
-	static const struct conv_case cases[] = {
-		{ 1, 14, 16, 32, 1, 1, 1, 1, { 0 }, true, false, RELU },
-		{ 2, 9, 16, 32, 3, 1, 1, 1, { 0 }, true, true, RELU },
-		{ 1, 13, 3, 16, 7, 2, 1, 1, { 0 }, true, false, RELU }, /* stem */
-		{ 3, 7, 24, 40, 3, 2, 1, 1, { 0 }, false, false, { .kind = FW_NN_ACT_NONE } },
-		{ 1, 9, 13, 29, 3, 1, 1, 1, { 0 }, true, true, RELU }, /* odd channels */
-		{ 1, 9, 32, 32, 3, 1, 8, 1, { 0 }, true, false, RELU },
-		{ 2, 9, 48, 48, 3, 1, 48, 1, { 0 }, true, false, RELU }, /* depthwise */
-		{ 1, 9, 24, 24, 5, 2, 24, 1, { 0 }, true, false, { .kind = FW_NN_ACT_SWISH } },
-		{ 1, 11, 16, 16, 3, 1, 1, 2, { 0 }, true, false, RELU },
-		/* Parts of concatenations: the input, the output, the residual. */
-		{ 2, 9, 16, 32, 3, 1, 1, 1, { 40, 72, 36 }, true, true, RELU },
-		{ 1, 1, 16, 32, 1, 1, 1, 1, { 40, 72, 36 }, true, true, RELU },
-		{ 1, 5, 16, 16, 1, 1, 1, 1, { 0 }, true, false, { FW_NN_ACT_CLAMP, 0, 6, 0, 0 } },
-		{ 1, 5, 16, 16, 1, 1, 1, 1, { 0 }, true, false, { FW_NN_ACT_SIGMOID, 0, 0, 0, 0 } },
-		{ 1,
-		  5,
-		  16,
-		  16,
-		  1,
-		  1,
-		  1,
-		  1,
-		  { 0 },
-		  true,
-		  true,
-		  { FW_NN_ACT_HARD_SIGMOID, 0, 0, 0.2f, 0.5f } },
-		{ 1,
-		  5,
-		  16,
-		  16,
-		  1,
-		  1,
-		  1,
-		  1,
-		  { 0 },
-		  true,
-		  false,
-		  { FW_NN_ACT_HARD_SWISH, 0, 0, 0, 0 } },
-		{ 1, 5, 16, 16, 1, 1, 1, 1, { 0 }, true, false, { FW_NN_ACT_GELU, 0, 0, 0, 0 } },
-		{ 1,
-		  5,
-		  16,
-		  16,
-		  1,
-		  1,
-		  1,
-		  1,
-		  { 0 },
-		  true,
-		  false,
-		  { FW_NN_ACT_GELU_TANH, 0, 0, 0, 0 } },
-		{ 1, 5, 16, 16, 1, 1, 1, 1, { 0 }, true, false, { FW_NN_ACT_TANH, 0, 0, 0, 0 } },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(conv_cases) / sizeof(conv_cases[0]); i++) {
 		struct bench b = { 0 };
 
-		set_conv(&b, &cases[i]);
+		set_conv(&b, &conv_cases[i]);
 		run(&b);
 		check_conv(&b);
 		finish(&b);
