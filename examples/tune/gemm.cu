@@ -7,7 +7,7 @@
  */
 // fullwarp: kernel gemm ; block = NDIM, MDIM ; grid = ceil(N / NWG), ceil(M / MWG)
 // fullwarp: set M = 1024 ; set N = 1024 ; set K = 1024 ; check M = 1000, N = 777, K = 333 ; check M = 65, N = 130, K = 1024
-// fullwarp: arg a f32[M][K] random(-1, 1) ; arg b f32[K][N] random(-1, 1) ; arg c f32[M][N] output rel 1e-3 abs 1e-3
+// fullwarp: arg a f32[M][K] random(-1, 1) ; arg b f32[K][N] random(-1, 1) ; arg c f32[M][N] output rel 1e-4 abs 1e-4
 // fullwarp: param MWG = 16 32 64 128 ; param NWG = 16 32 64 128 ; param KWG = 8 16 32 default 16
 // fullwarp: param MDIM = 8 16 32 default 16 ; param NDIM = 8 16 32 default 16
 // fullwarp: param VW = 1 2 4 ; param SA = 0 1 ; param SB = 0 1 ; param KUNROLL = 1 8 default 1

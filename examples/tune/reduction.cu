@@ -6,7 +6,7 @@
  */
 // fullwarp: kernel reduction ; block = BLOCK ; grid = BLOCKS
 // fullwarp: set N = 33554432 ; check N = 1000003 ; check N = 31
-// fullwarp: arg in f32[N] random ; arg sum f32[1] zero inout rel 1e-3 abs 1e-3
+// fullwarp: arg in f32[N] random ; arg sum f32[1] zero inout rel 1e-4 abs 1e-3
 // fullwarp: param BLOCK = 64 128 256 512 1024 default 256 ; param BLOCKS = 132 528 1056 2112 8448
 // fullwarp: param VEC = 1 2 4 ; param UNROLL = 1 2 4 8 ; param METHOD = 0 1 2 ; param STREAM = 0 1
 #ifndef BLOCK
