@@ -221,39 +221,38 @@ static fw_status parse_sign(struct parser *p)
 	return status || op == OP_NUMBER ? status : emit(p, op, 0, 0);
 }
 
-struct operator
-{
+struct infix {
 	const char *token;
 	enum op op;
 	int level; /* higher binds tighter */
 };
 
 /* A token that another one starts with stands behind it. */
-static const struct operator operators[] = {
+static const struct infix infixes[] = {
 	{ "||", OP_OR_SKIP, 1 }, { "&&", OP_AND_SKIP, 2 }, { "==", OP_EQ, 3 }, { "!=", OP_NE, 3 },
 	{ "<=", OP_LE, 4 },      { ">=", OP_GE, 4 },       { "<", OP_LT, 4 },  { ">", OP_GT, 4 },
 	{ "+", OP_ADD, 5 },      { "-", OP_SUB, 5 },       { "*", OP_MUL, 6 }, { "/", OP_DIV, 6 },
 	{ "%", OP_MOD, 6 },
 };
 
-static const struct operator* accept_operator(struct parser *p, int level)
+static const struct infix *accept_infix(struct parser *p, int level)
 {
-	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++)
-		if (operators[i].level == level && accept(p, operators[i].token))
-			return &operators[i];
+	for (size_t i = 0; i < sizeof(infixes) / sizeof(*infixes); i++)
+		if (infixes[i].level == level && accept(p, infixes[i].token))
+			return &infixes[i];
 	return NULL;
 }
 
 static fw_status parse_level(struct parser *p, int level);
 
 /* The right side of && and ||, which is skipped where the left one decides. */
-static fw_status parse_lazy(struct parser *p, const struct operator* operator)
+static fw_status parse_lazy(struct parser *p, const struct infix *infix)
 {
 	uint32_t skip = p->n_code;
-	fw_status status = emit(p, operator->op, 0, -1);
+	fw_status status = emit(p, infix->op, 0, -1);
 
 	if (!status)
-		status = parse_level(p, operator->level + 1);
+		status = parse_level(p, infix->level + 1);
 	if (!status)
 		status = emit(p, OP_BOOL, 0, 0);
 	if (!status)
@@ -264,23 +263,23 @@ static fw_status parse_lazy(struct parser *p, const struct operator* operator)
 
 static fw_status parse_level(struct parser *p, int level)
 {
-	const struct operator* operator;
+	const struct infix *infix;
 	fw_status status;
 
 	if (level > 6)
 		return parse_sign(p);
 	status = parse_level(p, level + 1);
-	while (!status && (operator= accept_operator(p, level))) {
+	while (!status && (infix = accept_infix(p, level))) {
 		bool left_is_division = p->is_division;
 
-		if (operator->op == OP_AND_SKIP || operator->op == OP_OR_SKIP) {
-			status = parse_lazy(p, operator);
+		if (infix->op == OP_AND_SKIP || infix->op == OP_OR_SKIP) {
+			status = parse_lazy(p, infix);
 			continue;
 		}
 		status = parse_level(p, level + 1);
 		if (!status)
-			status = emit(p, operator->op, 0, -1);
-		p->is_division = operator->op == OP_DIV;
+			status = emit(p, infix->op, 0, -1);
+		p->is_division = infix->op == OP_DIV;
 		p->is_chain = p->is_division && left_is_division;
 	}
 	return status;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_TESTS UINT64_C(100000000)
+#define DEFAULT_TESTS UINT64_C(50000000)
 #define RANDOM_TRIES  1000    /* uniform ones, before values are chosen one by one */
 #define RANDOM_TESTS  1000000 /* of choosing one by one */
 
