@@ -216,8 +216,13 @@ class Counters(Folder):
 class Overhead(unittest.TestCase):
     def test_whose_turn_it_is(self):
         names = ["plain-a", "plain-b", "nsys"]
-        due = [[n for n in names if overhead.is_due(n, cycle)] for cycle in (0, 1, 2, 4)]
+        due = [[n for n in names if overhead.is_due(n, "launch", cycle)] for cycle in (0, 1, 2, 4)]
         self.assertEqual(due, [["plain-a"], ["plain-b", "nsys"], ["plain-a"], ["plain-a", "nsys"]])
+        self.assertEqual([c for c in range(40) if overhead.is_due("profiler", "fp16", c)], [1, 16, 31])
+
+    def test_where_the_median_lies(self):
+        # 100 values 0 to 99: ranks 50 - 9.8 and 50 + 9.8.
+        self.assertEqual(overhead.interval(range(100)), "100 pairs, their median lies between 40 and 59 with 95 %")
 
     def test_pairs_not_medians_of_all(self):
         # Pairs: 1.1/1.0 and 2.2/2.0, 10 % each, though the machine was twice as slow the second time.
@@ -325,8 +330,25 @@ class Converter(Folder):
         paths = [self.folder / name for name in ("1.json", "2.json")]
         for path, data in zip(paths, (first, second)):
             path.write_text(json.dumps(data))
-        parts = convert.merge(paths)["parts"]
+        parts = convert.merge(map(str, paths))["parts"]
         self.assertEqual((parts["kills"]["survived"], parts["truth"]["differences"]["before"]), (50, []))
+
+    def test_visits_add_up(self):
+        # Of the first visit only what is named counts; the launch loop's pairs do not add up, nor other batches a round.
+        first, second = self.result(), self.result()
+        second["parts"]["overhead"]["batches"]["after"] = 8
+        second["parts"]["examples"] = {"programs": {"workers": {"status": 0, "report_status": 0}}}
+        first["commit"], second["commit"] = "0123456789", "abcdef0123"
+        paths = [self.folder / name for name in ("1.json", "2.json")]
+        for path, data in zip(paths, (first, second)):
+            path.write_text(json.dumps(data))
+        merged = convert.merge([f"{paths[0]}:overhead,examples", str(paths[1])])
+        seconds = merged["parts"]["overhead"]["seconds"]
+        self.assertEqual([len(seconds[loop]["ours"]) for loop in ("launch", "fp16", "after")], [7, 14, 7])
+        self.assertEqual(len(overhead.pairs(seconds["fp16"], "ours", "plain")), 14)
+        self.assertEqual(sorted(merged["parts"]["examples"]["programs"]), ["naive", "workers"])
+        self.assertEqual(merged["versions"]["fullwarp, overhead"], "0123456 and abcdef0")
+        self.assertEqual(merged["versions"]["fullwarp, kills"], "abcdef0")
 
 
 if __name__ == "__main__":

@@ -75,8 +75,8 @@ def read(argument):
     path, _, names = argument.partition(":")
     data = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
     data["parts"] = {k: v for k, v in data["parts"].items() if not names or k in names.split(",")}
-    builds = {f"fullwarp, {part}": data.get("commit", "")[:7] for part in data["parts"]}
-    data["versions"] = {**data.get("versions", {}), **builds}
+    build = data.get("commit") or "unknown"
+    data["versions"] = {**data.get("versions", {}), **{f"fullwarp, {part}": build[:7] for part in good_parts(data)}}
     return data
 
 
