@@ -44,6 +44,40 @@ def outside(location, offset=0, length=8):
     return one("Add", ["b"], ("n", 2), [head])
 
 
+def layer_norm_parts():
+    """What PyTorch writes for a layer norm before opset 17."""
+    weights = [w.floats("two", (), [2]), w.floats("eps", (), [1e-6]), w.floats("scale", (4,), [2] * 4),
+               w.floats("shift", (4,), [3] * 4)]
+    nodes = [w.node("ReduceMean", ["x"], ["mean"], axes=[-1]), w.node("Sub", ["x", "mean"], ["d"]),
+             w.node("Pow", ["d", "two"], ["s"]), w.node("ReduceMean", ["s"], ["var"], axes=[-1]),
+             w.node("Add", ["var", "eps"], ["e"]), w.node("Sqrt", ["e"], ["r"]), w.node("Div", ["d", "r"], ["q"]),
+             w.node("Mul", ["q", "scale"], ["m"]), w.node("Add", ["m", "shift"], ["y"])]
+    return small(13, nodes, weights, [w.value("x", ("n", 3, 4))])
+
+
+def computed_shape():
+    weights = [w.ints("zero", (), [0]), w.ints("first", (1,), [0]), w.ints("rest", (1,), [192])]
+    nodes = [w.node("Shape", ["x"], ["s"]), w.node("Gather", ["s", "zero"], ["n"]),
+             w.node("Unsqueeze", ["n", "first"], ["u"]), w.node("Concat", ["u", "rest"], ["t"], axis=0),
+             w.node("Reshape", ["x", "t"], ["y"])]
+    return small(nodes=nodes, weights=weights)
+
+
+def shared_conv():
+    """A batch norm after a convolution whose result is read beside it."""
+    rows = [w.floats(name, (1,), [1]) for name in ("scale", "shift", "mean", "var")]
+    nodes = [w.node("Conv", ["x", "k"], ["c"]),
+             w.node("BatchNormalization", ["c", "scale", "shift", "mean", "var"], ["b"]),
+             w.node("Add", ["c", "b"], ["y"])]
+    return small(nodes=nodes, weights=[w.floats("k", (1, 3, 1, 1), [1] * 3), *rows])
+
+
+def copies():
+    nodes = [w.node("Identity", ["x"], ["a"]), w.node("Dropout", ["a"], ["b"]), w.node("Cast", ["b"], ["c"], to=1),
+             w.node("Relu", ["c"], ["d"]), w.node("Identity", ["d"], ["y"])]
+    return small(nodes=nodes, weights=[])
+
+
 def files():
     good = small()
     relu = w.node("Relu", ["x"], ["y"], "/node")
@@ -56,6 +90,10 @@ def files():
     yield "half-data", small(nodes=[w.node("Cast", ["b"], ["c"], "/cast", to=1),
                                     w.node("Add", ["x", "c"], ["y"], "/node")], weights=[half],
                              inputs=[w.value("x", ("n", 2))])
+    yield "layer-norm-parts", layer_norm_parts()
+    yield "computed-shape", computed_shape()
+    yield "shared-conv", shared_conv()
+    yield "copies", copies()
     yield "bad-truncated", good[:-300]
     yield "bad-cycle", small(nodes=[w.node("Add", ["x", "b"], ["a"], "/a"), w.node("Relu", ["a"], ["b"], "/b"), relu])
     yield "bad-missing", one("Add", ["nowhere"])

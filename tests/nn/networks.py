@@ -38,7 +38,7 @@ class ResNet(Net):
             steps = [(planes, 3, stride, 1), (planes, 3, 1, 1)]
         else:
             groups, base = kind
-            out, inner = planes * 4, planes * base // 64 * groups
+            out, inner = planes * 4, max(planes * base // 64, 1) * groups
             steps = [(inner, 1, 1, 1), (inner, 3, stride, groups), (out, 1, 1, 1)]
         y = x
         for i, (channels, size, step, groups) in enumerate(steps, 1):
