@@ -4,15 +4,13 @@
  */
 #ifndef FW_TESTS_CPU_CUDA_H
 #define FW_TESTS_CPU_CUDA_H
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include <vector>
 
 #define __global__
 #define __device__
@@ -87,19 +85,22 @@ template <typename T> static inline void __stcs(T *p, T value)
 	*p = value;
 }
 
-using std::max;
-using std::min;
+static inline int min(int a, int b)
+{
+	return a < b ? a : b;
+}
 
 static const size_t stack_bytes = 1 << 16;
 
 struct cpu_thread {
 	ucontext_t context;
-	std::vector<char> stack;
+	char *stack;
 	cpu_dim index;
 	bool is_done, waits;
 };
 
-static std::vector<cpu_thread> threads;
+static cpu_thread threads[1024];
+static size_t n_threads;
 static ucontext_t scheduler;
 static size_t running;
 static void (*body)();
@@ -139,23 +140,24 @@ static void enter()
 
 static void release_barrier()
 {
-	for (cpu_thread &t : threads)
-		if (!t.is_done && !t.waits)
+	for (size_t i = 0; i < n_threads; i++)
+		if (!threads[i].is_done && !threads[i].waits)
 			return;
-	for (cpu_thread &t : threads)
-		t.waits = false;
+	for (size_t i = 0; i < n_threads; i++)
+		threads[i].waits = false;
 }
 
 static void run_block()
 {
 	bool is_done = false;
 
-	for (size_t i = 0; i < threads.size(); i++) {
+	for (size_t i = 0; i < n_threads; i++) {
 		cpu_thread &t = threads[i];
 
 		getcontext(&t.context);
-		t.stack.resize(stack_bytes);
-		t.context.uc_stack.ss_sp = t.stack.data();
+		if (!t.stack)
+			t.stack = (char *)malloc(stack_bytes);
+		t.context.uc_stack.ss_sp = t.stack;
 		t.context.uc_stack.ss_size = stack_bytes;
 		t.index = { (unsigned)i % blockDim.x, (unsigned)i / blockDim.x, 0 };
 		t.is_done = t.waits = false;
@@ -163,7 +165,7 @@ static void run_block()
 	}
 	while (!is_done) {
 		is_done = true;
-		for (running = 0; running < threads.size(); running++) {
+		for (running = 0; running < n_threads; running++) {
 			cpu_thread &t = threads[running];
 
 			if (t.is_done || t.waits)
@@ -173,8 +175,8 @@ static void run_block()
 			is_done = false;
 		}
 		release_barrier();
-		for (cpu_thread &t : threads)
-			is_done &= t.is_done;
+		for (size_t i = 0; i < n_threads; i++)
+			is_done &= threads[i].is_done;
 	}
 }
 
@@ -184,7 +186,7 @@ static void run(cpu_dim grid, cpu_dim block, void (*kernel)())
 	gridDim = grid;
 	blockDim = block;
 	body = kernel;
-	threads.resize(block.x * block.y);
+	n_threads = block.x * block.y;
 	for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
 		for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++)
 			run_block();

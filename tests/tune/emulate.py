@@ -97,7 +97,7 @@ def program(source, point):
 def try_point(source, point, folder):
     code, exe = folder / "point.cpp", folder / "point"
     code.write_text(program(source, point))
-    subprocess.run(["c++", "-std=c++17", "-O1", "-w", "-fsanitize=bounds,signed-integer-overflow,alignment",
+    subprocess.run(["c++", "-std=c++17", "-O1", "-fno-exceptions", "-w", "-fsanitize=bounds,signed-integer-overflow,alignment",
                     "-fno-sanitize-recover=all", f"-DKERNEL_{point['kernel']}", "-o", exe, code], check=True)
     done = subprocess.run([exe], capture_output=True, text=True, timeout=100)
     if done.returncode:

@@ -95,7 +95,10 @@ static void reference(const float *points, const float *vertices, int *inside)
 #ifdef KERNEL_hotspot
 static void reference(const float *heat, const float *power, float *next)
 {
-	std::vector<double> now(heat, heat + W * H), then(W * H);
+	double *now = new double[W * H], *then = new double[W * H];
+
+	for (int i = 0; i < W * H; i++)
+		now[i] = heat[i];
 
 	for (int step = 0; step < STEPS; step++) {
 		for (int y = 0; y < H; y++)
@@ -110,9 +113,15 @@ static void reference(const float *heat, const float *power, float *next)
 				then[y * W + x] =
 					here + 0.1 * (others - 4 * here) + 0.05 * power[y * W + x];
 			}
-		now.swap(then);
+		double *swap = now;
+
+		now = then;
+		then = swap;
 	}
-	std::copy(now.begin(), now.end(), next);
+	for (int i = 0; i < W * H; i++)
+		next[i] = (float)now[i];
+	delete[] now;
+	delete[] then;
 }
 #endif
 #endif
