@@ -196,7 +196,7 @@ void fw_host_memory_of(const struct fw_trace *trace, const struct fw_host_sample
 	*memory = (struct fw_host_memory){ .file = FW_NONE, .limit = -1 };
 	take_all(&job, process, &own);
 	first = first_value(&own.resident);
-	if (isnan(first))
+	if (isnan(first) || samples->file[process] == FW_NONE)
 		return;
 	memory->file = samples->file[process];
 	hold(&own.resident, first);
