@@ -202,12 +202,6 @@ fw_status fw_tune_read_param(struct fw_tune_cursor *c)
 	return add_param(c, &param);
 }
 
-/* The value of a set from those before it. */
-static bool evaluate_set(const struct fw_tune_set *set, const int64_t *sizes, int64_t *number)
-{
-	return fw_tune_expr_eval(&set->expr, sizes, number);
-}
-
 fw_status fw_tune_read_set(struct fw_tune_cursor *c)
 {
 	struct fw_tune_spec *spec = c->reader->spec;
@@ -233,7 +227,7 @@ fw_status fw_tune_read_set(struct fw_tune_cursor *c)
 		return status;
 	for (uint32_t i = 0; i < spec->n_sets; i++)
 		sizes[i] = spec->sets[i].number;
-	if (!evaluate_set(set, sizes, &set->number))
+	if (!fw_tune_expr_eval(&set->expr, sizes, &set->number))
 		return fw_tune_cursor_fail(c, "overflow or division by zero");
 	spec->n_sets++;
 	return FW_OK;
@@ -293,9 +287,9 @@ fw_status fw_tune_read_check(struct fw_tune_cursor *c)
 	status = read_sizes(c, sizes, given);
 	if (status)
 		return status;
-	/* The others follow from these, as written. */
+	/* The others follow from these and from sets before them, as written. */
 	for (uint32_t i = 0; i < spec->n_sets; i++)
-		if (!given[i] && !evaluate_set(&spec->sets[i], sizes, &sizes[i]))
+		if (!given[i] && !fw_tune_expr_eval(&spec->sets[i].expr, sizes, &sizes[i]))
 			return fw_tune_cursor_fail(c, "overflow or division by zero in %s",
 						   spec->sets[i].name);
 	spec->check_sizes = rows;
