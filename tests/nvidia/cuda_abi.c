@@ -43,3 +43,7 @@ SAME_PLACE(fw_cuda_launch, n_attributes, CUlaunchConfig, numAttrs);
 _Static_assert(sizeof(CUdevice) == sizeof(int), "CUdevice is an int");
 _Static_assert(sizeof(CUresult) == sizeof(int), "CUresult is an int");
 _Static_assert(sizeof(CUcontext) == sizeof(void *), "handles are pointers");
+SAME(FW_CUDA_STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING);
+SAME(FW_CUDA_EVENT_DISABLE_TIMING, CU_EVENT_DISABLE_TIMING);
+SAME(FW_CUDA_CAPTURE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+SAME(FW_CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY);
