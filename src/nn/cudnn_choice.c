@@ -1,0 +1,355 @@
+/*
+ * Measures the candidates of a problem: several runs of one candidate are captured into a CUDA graph, so that what is
+ * timed is the GPU's work and not the launching of it, which for small layers takes longer.
+ */
+#include "nn/cudnn_choice.h"
+
+#include <string.h>
+#include <time.h>
+
+/* Runs in one graph, and launches of it of which the fastest counts. */
+#define RUNS     8
+#define LAUNCHES 3
+/* A candidate so much slower than the best in its first launch is not measured again. */
+#define HOPELESS 1.5f
+/* Larger workspaces are taken only where nothing else solves the problem. */
+#define USUAL_WORKSPACE ((size_t)256 << 20)
+
+struct candidate {
+	const struct fw_nn_choice *choice;
+	const struct fw_nn_gemm *gemm;
+	void *pack;
+};
+
+double fw_nn_now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static fw_status allocate(struct fw_nn_trial *trial, const struct fw_nn_problem *problems,
+			  uint32_t n, struct fw_error *err)
+{
+	size_t x = 0, w = 0, y = 0, z = 0, bias = 0;
+	const struct fw_nn_gpu *gpu = trial->gpu;
+	fw_status status;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fw_nn_problem *p = &problems[i];
+		const size_t e = fw_nn_precision_bytes(p->precision);
+
+		x = larger(x, (size_t)(p->n * p->h * p->w * p->x_step) * e);
+		w = larger(w, (size_t)(p->k * p->window.r * p->window.s * p->c) * e);
+		y = larger(y, (size_t)(p->n * p->out_h * p->out_w * p->y_step) * e);
+		z = larger(z, (size_t)(p->n * p->out_h * p->out_w * p->z_step) * e);
+		bias = larger(bias, (size_t)p->k * e);
+	}
+	status = fw_nn_gpu_alloc(gpu, x, "measuring engines", &trial->at.x, err);
+	if (!status)
+		status = fw_nn_gpu_alloc(gpu, w, "measuring engines", &trial->at.w, err);
+	if (!status)
+		status = fw_nn_gpu_alloc(gpu, y, "measuring engines", &trial->at.y, err);
+	if (!status)
+		status = fw_nn_gpu_alloc(gpu, z, "measuring engines", &trial->at.z, err);
+	if (!status)
+		status = fw_nn_gpu_alloc(gpu, bias, "measuring engines", &trial->at.bias, err);
+	if (!status)
+		status = fw_nn_gpu_alloc(gpu, USUAL_WORKSPACE, "measuring engines",
+					 &trial->at.workspace, err);
+	if (status)
+		return status;
+	/* Small numbers of one sign: no infinities, whatever the type. */
+	gpu->cuda.memset_async(trial->at.x, 0x2c, x, trial->stream);
+	gpu->cuda.memset_async(trial->at.w, 0x2c, w, trial->stream);
+	gpu->cuda.memset_async(trial->at.z, 0x2c, z, trial->stream);
+	gpu->cuda.memset_async(trial->at.bias, 0x2c, bias, trial->stream);
+	return FW_OK;
+}
+
+fw_status fw_nn_trial_open(const struct fw_nn_gpu *gpu, const struct fw_nn_problem *problems,
+			   uint32_t n, struct fw_nn_trial *trial, struct fw_error *err)
+{
+	const struct fw_cuda *cuda = &gpu->cuda;
+	fw_status status;
+	int result;
+
+	*trial = (struct fw_nn_trial){ .gpu = gpu };
+	trial->until_s = fw_nn_now_s() + gpu->autotune_s;
+	result = cuda->stream_create(&trial->stream, FW_CUDA_STREAM_NON_BLOCKING);
+	if (!result)
+		result = cuda->event_create(&trial->start, 0);
+	if (!result)
+		result = cuda->event_create(&trial->end, 0);
+	status = fw_nn_gpu_check(gpu, result, "the stream for measuring", err);
+	if (!status)
+		status = allocate(trial, problems, n, err);
+	if (status)
+		fw_nn_trial_close(trial);
+	return status;
+}
+
+void fw_nn_trial_close(struct fw_nn_trial *trial)
+{
+	const struct fw_nn_gpu *gpu = trial->gpu;
+	const uint64_t memory[] = { trial->at.x, trial->at.w,    trial->at.y,
+				    trial->at.z, trial->at.bias, trial->at.workspace };
+
+	if (!gpu)
+		return;
+	for (unsigned i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)
+		fw_nn_gpu_free(gpu, memory[i]);
+	if (trial->start)
+		gpu->cuda.event_destroy(trial->start);
+	if (trial->end)
+		gpu->cuda.event_destroy(trial->end);
+	if (trial->stream)
+		gpu->cuda.stream_destroy(trial->stream);
+	*trial = (struct fw_nn_trial){ 0 };
+}
+
+static fw_status enqueue(const struct fw_nn_trial *trial, const struct candidate *candidate)
+{
+	const struct fw_nn_gpu *gpu = trial->gpu;
+	const struct fw_nn_choice *choice = candidate->choice;
+
+	if (!choice->is_gemm)
+		return gpu->cudnn.execute(gpu->cudnn_handle, choice->plan.plan, candidate->pack)
+			       ? FW_ERR_UNSUPPORTED
+			       : FW_OK;
+	return fw_nn_gemm_enqueue(candidate->gemm,
+				  &(struct fw_nn_gemm_run){
+					  .algo = &choice->algo,
+					  .at = trial->at,
+					  .workspace_bytes = choice->workspace_bytes,
+					  .stream = trial->stream,
+				  },
+				  NULL);
+}
+
+/* NULL: the candidate cannot be captured, or does not run at all. */
+static void *capture(const struct fw_nn_trial *trial, const struct candidate *candidate)
+{
+	const struct fw_cuda *cuda = &trial->gpu->cuda;
+	void *graph = NULL, *exec = NULL;
+	bool good = true;
+
+	if (cuda->stream_begin_capture(trial->stream, FW_CUDA_CAPTURE_THREAD_LOCAL))
+		return NULL;
+	for (unsigned i = 0; good && i < RUNS; i++)
+		good = !enqueue(trial, candidate);
+	if (cuda->stream_end_capture(trial->stream, &graph))
+		graph = NULL;
+	if (good && graph && cuda->graph_instantiate(&exec, graph, 0))
+		exec = NULL;
+	if (graph)
+		cuda->graph_destroy(graph);
+	return exec;
+}
+
+/* One launch of the graph in microseconds per run. */
+static int launch(const struct fw_nn_trial *trial, void *exec, float *us)
+{
+	const struct fw_cuda *cuda = &trial->gpu->cuda;
+	float ms = 0;
+	int result = cuda->event_record(trial->start, trial->stream);
+
+	if (!result)
+		result = cuda->graph_launch(exec, trial->stream);
+	if (!result)
+		result = cuda->event_record(trial->end, trial->stream);
+	if (!result)
+		result = cuda->event_synchronize(trial->end);
+	if (!result)
+		result = cuda->event_elapsed_time(&ms, trial->start, trial->end);
+	*us = ms * 1000 / RUNS;
+	return result;
+}
+
+/* *us negative: this candidate does not run. A failure is one of the GPU. */
+static fw_status measure(struct fw_nn_trial *trial, const struct candidate *candidate, float best,
+			 float *us, struct fw_error *err)
+{
+	void *exec = capture(trial, candidate);
+	int result = 0;
+	float one;
+
+	*us = -1;
+	if (!exec)
+		return FW_OK;
+	for (unsigned i = 0; !result && i <= LAUNCHES; i++) {
+		result = launch(trial, exec, &one);
+		if (i && !result && (*us < 0 || one < *us))
+			*us = one;
+		if (i && best >= 0 && one > best * HOPELESS)
+			break;
+	}
+	trial->gpu->cuda.graph_exec_destroy(exec);
+	return fw_nn_gpu_check(trial->gpu, result, "measuring an engine", err);
+}
+
+/* Whether another candidate should be looked at; counts what was left out. */
+static bool has_time(struct fw_nn_trial *trial, const struct fw_nn_choice *best)
+{
+	return best->us < 0 || fw_nn_now_s() < trial->until_s;
+}
+
+/* Takes a candidate over as the best; what it owns moves. */
+static void take(const struct fw_nn_gpu *gpu, struct fw_nn_choice *best,
+		 struct fw_nn_choice *candidate)
+{
+	struct fw_nn_conv conv = best->conv;
+
+	fw_nn_conv_plan_close(gpu, &best->plan);
+	*best = *candidate;
+	best->conv = conv;
+	candidate->plan = (struct fw_nn_conv_plan){ 0 };
+}
+
+static fw_status try_convs(const struct fw_nn_gpu *gpu, struct fw_nn_trial *trial,
+			   struct fw_nn_choice *best, struct fw_error *err)
+{
+	struct fw_nn_config configs[FW_NN_MAX_CONFIGS];
+	fw_status status;
+	uint32_t n;
+
+	status = fw_nn_conv_configs(&best->conv, best->problem.precision, configs, &n, err);
+	for (uint32_t i = 0; !status && i < n; i++) {
+		struct fw_nn_choice candidate = *best;
+		struct candidate run = { .choice = &candidate };
+
+		candidate.plan = (struct fw_nn_conv_plan){ 0 };
+		candidate.is_gemm = false;
+		candidate.config = configs[i];
+		if (trial ? !has_time(trial, best) : best->plan.plan != NULL)
+			break;
+		if (fw_nn_conv_plan_open(&best->conv, &configs[i], &candidate.plan, NULL))
+			continue;
+		candidate.workspace_bytes = candidate.plan.workspace_bytes;
+		if (candidate.workspace_bytes <= USUAL_WORKSPACE && trial &&
+		    !fw_nn_conv_pack(gpu, &trial->at, &run.pack, NULL)) {
+			status = measure(trial, &run, best->us, &candidate.us, err);
+			gpu->cudnn.descriptor_destroy(run.pack);
+			if (!status && candidate.us >= 0 &&
+			    (best->us < 0 || candidate.us < best->us))
+				take(gpu, best, &candidate);
+		} else if (!trial) {
+			take(gpu, best, &candidate);
+		}
+		fw_nn_conv_plan_close(gpu, &candidate.plan);
+	}
+	return status;
+}
+
+static fw_status try_gemms(const struct fw_nn_gpu *gpu, struct fw_nn_trial *trial,
+			   struct fw_nn_choice *best, struct fw_error *err)
+{
+	struct fw_cublaslt_result results[FW_NN_MAX_ALGOS];
+	struct fw_nn_gemm gemm;
+	fw_status status = fw_nn_gemm_open(gpu, &best->problem, trial->at.bias, &gemm, err);
+	uint32_t n = 0;
+
+	if (status)
+		return status;
+	if (fw_nn_gemm_algos(&gemm, results, &n, NULL))
+		n = 0;
+	for (uint32_t i = 0; !status && i < n && has_time(trial, best); i++) {
+		struct fw_nn_choice candidate = *best;
+		const struct candidate run = { .choice = &candidate, .gemm = &gemm };
+
+		candidate.plan = (struct fw_nn_conv_plan){ 0 };
+		candidate.is_gemm = true;
+		candidate.algo = results[i].algo;
+		candidate.workspace_bytes = results[i].workspace_bytes;
+		status = measure(trial, &run, best->us, &candidate.us, err);
+		if (!status && candidate.us >= 0 && (best->us < 0 || candidate.us < best->us))
+			take(gpu, best, &candidate);
+	}
+	fw_nn_gemm_close(&gemm);
+	return status;
+}
+
+/* cuBLASLt's first proposal, unmeasured. */
+static bool propose_gemm(const struct fw_nn_gpu *gpu, struct fw_nn_choice *choice)
+{
+	struct fw_cublaslt_result results[FW_NN_MAX_ALGOS];
+	struct fw_nn_gemm gemm;
+	uint32_t n = 0;
+
+	if (fw_nn_gemm_open(gpu, &choice->problem, 0, &gemm, NULL))
+		return false;
+	if (fw_nn_gemm_algos(&gemm, results, &n, NULL))
+		n = 0;
+	fw_nn_gemm_close(&gemm);
+	if (!n)
+		return false;
+	choice->is_gemm = true;
+	choice->algo = results[0].algo;
+	choice->workspace_bytes = results[0].workspace_bytes;
+	return true;
+}
+
+fw_status fw_nn_choice_make(const struct fw_nn_gpu *gpu, const struct fw_nn_problem *problem,
+			    struct fw_nn_trial *trial, struct fw_nn_choice *choice,
+			    struct fw_error *err)
+{
+	const bool product = gpu->lt_handle && fw_nn_is_gemm(problem);
+	fw_status status;
+
+	*choice = (struct fw_nn_choice){ .problem = *problem, .us = -1 };
+	fw_nn_problem_key(problem, choice->key);
+	if (trial && fw_nn_now_s() >= trial->until_s) {
+		trial->n_unmeasured++;
+		trial = NULL;
+	} else if (trial) {
+		trial->n_measured++;
+	}
+	if (!trial && product && propose_gemm(gpu, choice))
+		return FW_OK;
+	status = fw_nn_conv_open(gpu, problem, &choice->conv, err);
+	if (status)
+		return status;
+	if (trial)
+		gpu->cudnn.set_stream(gpu->cudnn_handle, trial->stream);
+	status = try_convs(gpu, trial, choice, err);
+	if (!status && trial && product)
+		status = try_gemms(gpu, trial, choice, err);
+	if (!status && trial && choice->us < 0) /* none ran within the usual workspace */
+		status = try_convs(gpu, NULL, choice, err);
+	if (!status && !choice->is_gemm && !choice->plan.plan)
+		status = fw_fail(err, FW_ERR_UNSUPPORTED, "no engine of cuDNN solves %s",
+				 choice->key);
+	if (status)
+		fw_nn_choice_close(gpu, choice);
+	return status;
+}
+
+fw_status fw_nn_choice_open(const struct fw_nn_gpu *gpu, struct fw_nn_choice *choice,
+			    struct fw_error *err)
+{
+	fw_status status;
+
+	fw_nn_problem_key(&choice->problem, choice->key);
+	if (choice->is_gemm)
+		return FW_OK;
+	status = fw_nn_conv_open(gpu, &choice->problem, &choice->conv, err);
+	if (!status)
+		status = fw_nn_conv_plan_open(&choice->conv, &choice->config, &choice->plan, err);
+	if (status)
+		fw_nn_choice_close(gpu, choice);
+	else
+		choice->workspace_bytes = choice->plan.workspace_bytes;
+	return status;
+}
+
+void fw_nn_choice_close(const struct fw_nn_gpu *gpu, struct fw_nn_choice *choice)
+{
+	fw_nn_conv_plan_close(gpu, &choice->plan);
+	fw_nn_conv_close(&choice->conv);
+}

@@ -1,0 +1,40 @@
+/* The engine `cudnn`: cuDNN 9, cuBLASLt and our own kernels on one GPU. */
+#include "nn/cudnn_network.h"
+
+static fw_status open_engine(const struct fw_nn_engine_options *options, void **engine,
+			     struct fw_error *err)
+{
+	struct fw_nn_gpu *gpu = NULL;
+	fw_status status = fw_nn_gpu_open(options, &gpu, err);
+
+	*engine = gpu;
+	return status;
+}
+
+static void close_engine(void *engine)
+{
+	fw_nn_gpu_close(engine);
+}
+
+static bool takes(const struct fw_nn_step *step, const struct fw_nn_plan *plan)
+{
+	(void)plan;
+	return step->kind != FW_NN_STEP_ATTENTION && step->kind != FW_NN_STEP_TOKENS;
+}
+
+const struct fw_nn_engine_class fw_nn_cudnn = {
+	.name = "cudnn",
+	.open = open_engine,
+	.close = close_engine,
+	.load = fw_nn_gpu_network_load,
+	.unload = fw_nn_gpu_network_unload,
+	.instance_open = fw_nn_gpu_instance_open,
+	.instance_close = fw_nn_gpu_instance_close,
+	.io = fw_nn_gpu_instance_io,
+	.launch = fw_nn_gpu_instance_launch,
+	.wait = fw_nn_gpu_instance_wait,
+	.write = fw_nn_gpu_instance_write,
+	.read = fw_nn_gpu_instance_read,
+	.channel_multiple = 4,
+	.takes = takes,
+};

@@ -1,0 +1,210 @@
+/* Loads a network onto the GPU: weights, operations, and for each different problem the engine that solves it. */
+#include "nn/cudnn_network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The choice for a problem, or NULL. */
+static const struct fw_nn_choice *find(const struct fw_nn_gpu_network *network, const char *key)
+{
+	for (uint32_t i = 0; i < network->n_choices; i++)
+		if (!strcmp(network->choices[i]->key, key))
+			return network->choices[i];
+	return NULL;
+}
+
+static fw_status add_choice(struct fw_nn_gpu_network *network, struct fw_nn_choice *choice,
+			    struct fw_error *err)
+{
+	struct fw_nn_choice **grown =
+		realloc(network->choices, (network->n_choices + 1) * sizeof(*grown));
+
+	if (!grown)
+		return fw_fail_nomem(err, sizeof(*grown));
+	network->choices = grown;
+	network->choices[network->n_choices++] = choice;
+	return FW_OK;
+}
+
+static fw_status choose(struct fw_nn_gpu_network *network, const struct fw_nn_problem *problem,
+			struct fw_nn_trial *trial, struct fw_error *err)
+{
+	struct fw_nn_choice *choice = calloc(1, sizeof(*choice));
+	fw_status status;
+
+	if (!choice)
+		return fw_fail_nomem(err, sizeof(*choice));
+	status = fw_nn_choice_make(network->gpu, problem, trial, choice, err);
+	if (status) {
+		free(choice);
+		return status;
+	}
+	status = add_choice(network, choice, err);
+	if (status) {
+		fw_nn_choice_close(network->gpu, choice);
+		free(choice);
+	}
+	return status;
+}
+
+/* The different problems of a program, each once, largest amount of arithmetic first: those deserve the budget. */
+static fw_status list_problems(const struct fw_nn_gpu_network *network,
+			       const struct fw_nn_program *program, struct fw_nn_problem **list,
+			       uint32_t *n, struct fw_error *err)
+{
+	const struct fw_nn_operation *operations = program->operations.data;
+	struct fw_nn_problem *made = calloc(program->operations.len + 1, sizeof(*made));
+
+	*n = 0;
+	if (!made)
+		return fw_fail_nomem(err, program->operations.len * sizeof(*made));
+	for (size_t i = 0; i < program->operations.len; i++) {
+		char key[FW_NN_KEY_BYTES], other[FW_NN_KEY_BYTES];
+		bool known = operations[i].is_kernel;
+
+		if (known)
+			continue;
+		fw_nn_problem_key(&operations[i].problem, key);
+		known = find(network, key) != NULL;
+		for (uint32_t k = 0; !known && k < *n; k++) {
+			fw_nn_problem_key(&made[k], other);
+			known = !strcmp(key, other);
+		}
+		if (!known)
+			made[(*n)++] = operations[i].problem;
+	}
+	*list = made;
+	return FW_OK;
+}
+
+static fw_status choose_all(struct fw_nn_gpu_network *network, struct fw_nn_program *program,
+			    struct fw_error *err)
+{
+	struct fw_nn_gpu *gpu = network->gpu;
+	struct fw_nn_trial trial = { 0 };
+	struct fw_nn_problem *problems;
+	const double start_s = fw_nn_now_s();
+	uint32_t n;
+	fw_status status = list_problems(network, program, &problems, &n, err);
+
+	if (status)
+		return status;
+	if (n && gpu->autotune_s > 0)
+		status = fw_nn_trial_open(gpu, problems, n, &trial, err);
+	for (uint32_t i = 0; !status && i < n; i++)
+		status = choose(network, &problems[i], trial.gpu ? &trial : NULL, err);
+	if (!status && trial.gpu)
+		fw_nn_gpu_say(
+			gpu, "batch %lld: engines of %u of %u layer shapes were measured in %.2f s",
+			(long long)program->plan->batch, trial.n_measured, n,
+			fw_nn_now_s() - start_s);
+	fw_nn_trial_close(&trial);
+	free(problems);
+	return status;
+}
+
+/* Ties a program's operations to their choices. */
+static fw_status bind(struct fw_nn_gpu_network *network, struct fw_nn_program *program,
+		      struct fw_error *err)
+{
+	struct fw_nn_operation *operations = program->operations.data;
+
+	for (size_t i = 0; i < program->operations.len; i++) {
+		struct fw_nn_operation *operation = &operations[i];
+		char key[FW_NN_KEY_BYTES];
+		fw_status status;
+
+		if (operation->is_kernel)
+			continue;
+		fw_nn_problem_key(&operation->problem, key);
+		operation->choice = find(network, key);
+		if (operation->choice->workspace_bytes > program->workspace_bytes)
+			program->workspace_bytes = operation->choice->workspace_bytes;
+		if (!operation->choice->is_gemm)
+			continue;
+		status = fw_nn_gemm_open(network->gpu, &operation->problem, operation->at.bias,
+					 &operation->gemm, err);
+		if (status)
+			return status;
+	}
+	return FW_OK;
+}
+
+static fw_status load_program(struct fw_nn_gpu_network *network, struct fw_nn_program *program,
+			      struct fw_error *err)
+{
+	const struct fw_nn_tensor *in = &program->plan->tensors[program->plan->input];
+	const size_t sample_bytes = (size_t)(in->h * in->w * in->c) * sizeof(float);
+	fw_status status = fw_nn_program_build(network, program, err);
+
+	if (!status)
+		status = choose_all(network, program, err);
+	if (!status)
+		status = bind(network, program, err);
+	if (program->plan->arena_bytes > network->arena_bytes)
+		network->arena_bytes = program->plan->arena_bytes;
+	if (program->workspace_bytes > network->workspace_bytes)
+		network->workspace_bytes = program->workspace_bytes;
+	if (sample_bytes > network->staging_bytes)
+		network->staging_bytes = sample_bytes;
+	return status;
+}
+
+/* Host data passes through this much memory of the GPU, or one sample if that is more. */
+#define STAGING_BYTES ((size_t)16 << 20)
+
+fw_status fw_nn_gpu_network_load(void *engine, const struct fw_nn_plan *const *plans, uint32_t n,
+				 const struct fw_nn_network_options *options, void **network,
+				 struct fw_error *err)
+{
+	struct fw_nn_gpu_network *made = calloc(1, sizeof(*made));
+	fw_status status;
+
+	if (!made)
+		return fw_fail_nomem(err, sizeof(*made));
+	made->gpu = engine;
+	made->precision = options->precision;
+	made->graph = options->graph;
+	made->staging_bytes = STAGING_BYTES;
+	fw_nn_weights_init(&made->weights, made->gpu, options->precision);
+	made->programs = calloc(n, sizeof(*made->programs));
+	status = made->programs ? FW_OK : fw_fail_nomem(err, n * sizeof(*made->programs));
+	if (!status)
+		status = fw_nn_gpu_enter(made->gpu, err);
+	pthread_mutex_lock(&made->gpu->lock);
+	for (uint32_t i = 0; !status && i < n; i++) {
+		made->programs[i].plan = plans[i];
+		made->programs[i].operations = (struct fw_vec)FW_VEC(struct fw_nn_operation);
+		made->n_programs++;
+		status = load_program(made, &made->programs[i], err);
+	}
+	pthread_mutex_unlock(&made->gpu->lock);
+	if (status) {
+		fw_nn_gpu_network_unload(made);
+		return status;
+	}
+	*network = made;
+	return FW_OK;
+}
+
+void fw_nn_gpu_network_unload(void *network)
+{
+	struct fw_nn_gpu_network *n = network;
+
+	fw_nn_gpu_enter(n->gpu, NULL);
+	for (uint32_t i = 0; i < n->n_programs; i++) {
+		struct fw_nn_operation *operations = n->programs[i].operations.data;
+
+		for (size_t k = 0; k < n->programs[i].operations.len; k++)
+			fw_nn_gemm_close(&operations[k].gemm);
+		fw_vec_release(&n->programs[i].operations);
+	}
+	for (uint32_t i = 0; i < n->n_choices; i++) {
+		fw_nn_choice_close(n->gpu, n->choices[i]);
+		free(n->choices[i]);
+	}
+	fw_nn_weights_release(&n->weights);
+	free(n->choices);
+	free(n->programs);
+	free(n);
+}
