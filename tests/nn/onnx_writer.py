@@ -115,6 +115,13 @@ def moments(f, mean, power):
     return sum(ys) / 256, sum(y * y for y in ys) / 256
 
 
+def module_name(scope):
+    """What PyTorch calls the module of a scope: /features/features.3/fc1 is features.3.fc1."""
+    parts = scope.split("/")
+    first = max((i for i, part in enumerate(parts) if "." in part), default=0)
+    return ".".join(parts[first:])
+
+
 class Builder:
     """A graph as it grows. Names are as PyTorch's exporter gives them: /module/module.sub/Op_output_0."""
 
@@ -180,7 +187,7 @@ class Builder:
     def conv(self, x, scope, channels, size, stride=1, pad=None, groups=1, bias=False, gain=1.0):
         c, h, w = self.shapes[x]
         pad = (size - 1) // 2 if pad is None else pad
-        name = scope.split("/")[-1]
+        name = module_name(scope)
         fan_in = c // groups * size * size
         inputs = [x, self.weight(f"{name}.weight", (channels, c // groups, size, size), fan_in, x, gain,
                                  self.paired)]
@@ -196,7 +203,7 @@ class Builder:
         c = self.shapes[x][0]
         mean, power = self.stats[x]
         var = power - mean * mean
-        name = scope.split("/")[-1]
+        name = module_name(scope)
         scales = [gain * self.rng.uniform(0.7, 1.3) for _ in range(c)]
         means = [mean + z for z in self.noise(c, 0.3 * math.sqrt(var))]
         variances = [var * self.rng.uniform(0.7, 1.4) for _ in range(c)]
@@ -266,7 +273,7 @@ class Builder:
 
     def linear(self, x, scope, features, gain=1.0):
         c, = self.shapes[x]
-        name = scope.split("/")[-1]
+        name = module_name(scope)
         inputs = [x, self.weight(f"{name}.weight", (features, c), c, x, gain, 1.0),
                   self.keep_floats(f"{name}.bias", (features,), self.noise(features, 0.1 * gain))]
         out = self.add("Gemm", inputs, scope, alpha=1.0, beta=1.0, transB=1)
