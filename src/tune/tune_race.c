@@ -109,7 +109,7 @@ fw_status fw_tune_run_rank(struct fw_tune_run *run, struct fw_error *err)
 
 		if (e->is_raced != first->is_raced || !fw_tune_is_equal(&e->result, &first->result))
 			break;
-		report->n_equal++;
+		report->n_equal += e->same_as < 0;
 		if (report->winner < 0 ||
 		    is_cheaper(run, &e->result,
 			       &fw_tune_entry(report, (size_t)report->winner)->result))
