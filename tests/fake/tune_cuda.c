@@ -7,9 +7,10 @@
  *   effect accumulate   out[i] += in[i]
  *   effect half         scale, but only the first half
  *   effect wrong K      scale, but out[K] is 1 more; nan K: not a number; round: all a little more
- *   effect outside K    scale, and out[K] too; effect input: scale, and in[0]
+ *   effect outside K    scale, and out[K] too; effect input K: scale, and in[K]; skip K: scale, but not out[K]
  *   effect crash CODE   every later call answers CODE; refuse CODE: the launch does
  *   effect die SIGNAL   the process gets it; effect hang: it never ends; effect nothing
+ *   effect touch        all poisoned buffers get one value, whatever the arguments are
  *   from N EFFECT ...   that effect from the N-th launch on
  *   time_us T           of a launch, 100; cold_us T: of the first one
  *   clock MHZ           writes what NVML answers from now on into $FW_FAKE_NVML; throttle REASONS likewise
@@ -215,14 +216,29 @@ API int cuEventElapsedTime(float *ms, void *start, void *end)
 	return answer("cuEventElapsedTime");
 }
 
+/* What is allocated, for "effect touch". */
+static struct {
+	unsigned char *base;
+	size_t bytes;
+} blocks[256];
+
 API int cuMemAlloc_v2(uint64_t *address, size_t bytes)
 {
+	unsigned i = 0;
+
 	*address = bytes > (size_t)1 << 30 ? 0 : (uint64_t)(uintptr_t)malloc(bytes);
+	while (i < 255 && blocks[i].base)
+		i++;
+	blocks[i].base = (unsigned char *)(uintptr_t)*address;
+	blocks[i].bytes = bytes;
 	return *address ? answer("cuMemAlloc_v2") : 2;
 }
 
 API int cuMemFree_v2(uint64_t address)
 {
+	for (unsigned i = 0; i < 256; i++)
+		if (blocks[i].base == (unsigned char *)(uintptr_t)address)
+			blocks[i].base = NULL;
 	free((void *)(uintptr_t)address);
 	return answer("cuMemFree_v2");
 }
@@ -351,7 +367,20 @@ static void compute(const struct launch *l, const char *effect, long k)
 	if (!strncmp(effect, "outside", 7))
 		out[k] = 42;
 	if (!strncmp(effect, "input", 5))
-		in[0] = 5;
+		in[k] = 5;
+	if (!strncmp(effect, "skip", 4))
+		memset(&out[k], FW_TUNE_POISON, sizeof(*out));
+}
+
+static void touch(void)
+{
+	for (unsigned i = 0; i < 256; i++) {
+		unsigned char *data = blocks[i].base ? blocks[i].base + FW_TUNE_CANARY_BYTES : NULL;
+
+		if (data && blocks[i].bytes > 2 * FW_TUNE_CANARY_BYTES &&
+		    data[-1] == FW_TUNE_CANARY && data[0] == FW_TUNE_POISON)
+			memset(data, 0x11, blocks[i].bytes - 2 * FW_TUNE_CANARY_BYTES);
+	}
 }
 
 static void change_clocks(struct function *f)
@@ -403,6 +432,8 @@ static int perform(const struct launch *l)
 		raise((int)value);
 	} else if (!strcmp(what, "hang"))
 		is_hung = 1;
+	else if (!strcmp(what, "touch"))
+		touch();
 	else if (strcmp(what, "nothing"))
 		compute(l, effect, value);
 	return 0;
@@ -414,7 +445,9 @@ static int launch(struct launch *l, void **parameters)
 
 	if (l->function->is_check)
 		memcpy(l->arguments, parameters[0], sizeof(struct fw_tune_check));
-	for (int i = 0; i < 3 && !l->function->is_check && !l->function->is_wait; i++)
+	/* Only the effects on (out, in, n) read them. */
+	for (int i = 0; i < 3 && l->function->text && !strstr(l->function->text, "effect touch");
+	     i++)
 		memcpy(l->arguments + 8 * i, parameters[i], 8);
 	if (!captured)
 		return perform(l);
