@@ -36,7 +36,7 @@ struct fw_tune_compile_stats {
 };
 
 /*
- * Starts the workers: forks, so open it while the process has one thread, and before the runner. spec must outlive it.
+ * Starts the workers: forks, so open it while the process has one thread. spec must outlive it.
  * FW_ERR_UNSUPPORTED: no NVRTC that serves; the message names the places.
  */
 fw_status fw_tune_compiler_open(const struct fw_tune_spec *spec,

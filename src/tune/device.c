@@ -65,7 +65,7 @@ static void set_uuid(struct fw_tune_device *device)
 static fw_status identify(struct fw_tune_device *device, struct fw_error *err)
 {
 	struct fw_tune_gpu *gpu = &device->gpu;
-	unsigned major, minor, l2;
+	unsigned major = 0, minor = 0, l2 = 0;
 	fw_status status;
 	int version = 0;
 
@@ -143,8 +143,8 @@ static fw_status allocate(struct fw_tune_device *device, bool flushes_l2, struct
 	if (flushes_l2 && device->gpu.l2_bytes)
 		FW_TUNE_TRY(device, cuda->mem_alloc(&device->flush, 2 * device->gpu.l2_bytes),
 			    "cuMemAlloc");
-	FW_TUNE_TRY(device, cuda->stream_create(&device->stream, FW_CUDA_STREAM_NON_BLOCKING),
-		    "cuStreamCreate");
+	/* Not one of those that do not wait for the default stream, on which plain copies run. */
+	FW_TUNE_TRY(device, cuda->stream_create(&device->stream, 0), "cuStreamCreate");
 	FW_TUNE_TRY(device, cuda->event_create(&device->start, 0), "cuEventCreate");
 	FW_TUNE_TRY(device, cuda->event_create(&device->stop, 0), "cuEventCreate");
 	return FW_OK;

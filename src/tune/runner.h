@@ -46,7 +46,7 @@ fw_status fw_tune_runner_check(struct fw_tune_runner *runner, const struct fw_tu
  * How samples are taken: one is the time between two events around m launches, m such that they take 200 us: as a CUDA
  * graph of m launches (m > 1) or one plain launch. With flushes_l2, or in/out buffers longer than 64 KB, m is 1; in/out
  * buffers are restored before each sample, not between the launches of one. A slot's first samples come after a warm-up
- * of up to 200 ms.
+ * until two in a row agree within 2 %, or 25 of them, or 200 ms.
  */
 /* n more samples of each of the slots, interleaved in rounds; appended to results[i] (clock watch included). */
 fw_status fw_tune_runner_sample(struct fw_tune_runner *runner, const uint32_t *slots,

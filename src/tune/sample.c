@@ -11,6 +11,7 @@
 #define SAMPLE_S     200e-6 /* events resolve about half a microsecond */
 #define MAX_LAUNCHES 256u
 #define WARM_S       0.2
+#define WARM_ROUNDS  25u
 #define WARM_AGREES  0.02
 #define CLOCK_AGREES 0.03
 #define MORE_TRIES                                                                                 \
@@ -97,6 +98,7 @@ static fw_status warm_up(const struct fw_tune_sampler *sampler, struct fw_tune_k
 			 struct fw_error *err)
 {
 	int64_t end = fw_tune_now() + (int64_t)(WARM_S * 1e9);
+	unsigned rounds = 0;
 	double before, now;
 	fw_status status = choose_launches(sampler, kernel, &now, err);
 
@@ -105,7 +107,8 @@ static fw_status warm_up(const struct fw_tune_sampler *sampler, struct fw_tune_k
 	do {
 		before = now;
 		status = measure(sampler, kernel, &now, err);
-	} while (!status && fabs(now - before) > WARM_AGREES * before && fw_tune_now() < end);
+	} while (!status && fabs(now - before) > WARM_AGREES * before && ++rounds < WARM_ROUNDS &&
+		 fw_tune_now() < end);
 	kernel->is_warm = !status;
 	return status;
 }

@@ -115,7 +115,7 @@ static void equal_code_has_equal_hash(void **state)
 	struct pool pool;
 
 	(void)state;
-	open_spec(&pool, SPEC "// fake scale BX=96: effect other\n");
+	open_spec(&pool, SPEC "// fake scale: effect one\n// fake scale BX=96: effect other\n");
 	open_pool(&pool);
 	a = compile(&pool, 0);
 	b = compile(&pool, 1);
