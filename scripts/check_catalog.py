@@ -11,7 +11,11 @@ import tree
 KINDS = (
     {"what": "command", "table": "src/cli/commands.def", "entry": r"FW_CMD\(\s*(\w+)",
      "needs": ("src/cli/cmd_{name}.c", "docs/man/fullwarp-{id}.1", "tests/cli/{id}*/cmd"),
-     "orphans": ((r"src/cli/cmd_(\w+)\.c", "name"), (r"docs/man/fullwarp-([\w-]+)\.1", "id"))},
+     "orphans": ((r"src/cli/cmd_(\w+)\.c", "name"), (r"docs/man/fullwarp-(?!serve\.)([\w-]+)\.1", "id"))},
+    {"what": "command of the service", "table": "src/serve/commands.def", "entry": r"FW_CMD\(\s*(\w+)",
+     "needs": ("src/serve/cmd_{name}.c", "tests/serve/{id}*/cmd"),
+     "says": (("docs/man/fullwarp-serve.1", ".SS {id}"), ("docs/nn.md", "`fullwarp-serve {id}")),
+     "orphans": ((r"src/serve/cmd_(\w+)\.c", "name"),)},
     {"what": "rule", "table": "src/rules/rules.def", "entry": r"FW_RULE\(\s*(\w+)",
      "needs": ("src/rules/{name}.c", "docs/rules/{id}.md", "tests/rules/{id}/"),
      "orphans": ((r"docs/rules/(?!README)([\w-]+)\.md", "id"), (r"tests/rules/([\w-]+)/.*", "id"))},

@@ -8,15 +8,20 @@
 /* Columns before the explanations of the help. */
 #define HELP_INDENT 26
 
+static const char *program_of(const struct fw_usage *usage)
+{
+	return usage->program ? usage->program : "fullwarp";
+}
+
 int fw_usage_error(const struct fw_usage *usage, const char *fmt, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "fullwarp %s: ", usage->command);
+	fprintf(stderr, "%s %s: ", program_of(usage), usage->command);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
 	va_end(args);
-	fprintf(stderr, "; 'fullwarp %s --help' says more\n", usage->command);
+	fprintf(stderr, "; '%s %s --help' says more\n", program_of(usage), usage->command);
 	return 2;
 }
 
@@ -35,7 +40,7 @@ static void print_help(const struct fw_usage *usage)
 					       .name = "help",
 					       .help = "print this" };
 
-	printf("usage: fullwarp %s [OPTIONS]%s%s\n\n%s\n", usage->command,
+	printf("usage: %s %s [OPTIONS]%s%s\n\n%s\n", program_of(usage), usage->command,
 	       *usage->operands ? " " : "", usage->operands, usage->about);
 	for (size_t i = 0; i < usage->count; i++)
 		print_option(&usage->options[i]);

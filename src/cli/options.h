@@ -15,6 +15,7 @@ struct fw_option {
 };
 
 struct fw_usage {
+	const char *program;  /* NULL: "fullwarp" */
 	const char *command;  /* "report" */
 	const char *operands; /* "TRACE..." */
 	const char *about;    /* what it does, ends in a newline */

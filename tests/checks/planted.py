@@ -144,6 +144,18 @@ class Catalog(Planted):
         self.write("tests/doctor/a.cases", cases.replace("unknown", "ok"))
         self.fails("catalog", "docs/doctor.md does not say", "does not say 'expect shm-size unknown'")
 
+    def test_service(self):
+        self.write("src/serve/commands.def", 'FW_CMD(plan, "shows")\n')
+        self.write("src/serve/cmd_plan.c")
+        self.write("docs/man/fullwarp-serve.1", ".SS plan\n")
+        self.write("docs/nn.md", "`fullwarp-serve plan`\n")
+        self.write("tests/serve/plan-text/cmd")
+        self.clean("catalog")
+        self.write("src/serve/cmd_old.c")
+        self.write("docs/nn.md", "nothing\n")
+        self.fails("catalog", "docs/nn.md does not say '`fullwarp-serve plan'",
+                   "src/serve/cmd_old.c: src/serve/commands.def lists no command of the service 'old'")
+
     def test_twice(self):
         self.write("src/rules/rules.def", "FW_RULE(input_bound)\nFW_RULE(input_bound)\n")
         self.fails("catalog", "input_bound is listed twice")

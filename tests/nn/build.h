@@ -257,22 +257,4 @@ static inline uint32_t build_concat(struct build *b, uint32_t n, const uint32_t 
 	return y;
 }
 
-/* Shapes are those that the builder states: the planner is tested apart from inference. */
-fw_status fw_nn_infer(const struct fw_nn_graph *graph, int64_t batch, struct fw_arena *arena,
-		      struct fw_nn_shape **shapes, struct fw_error *err)
-{
-	struct fw_nn_shape *s = fw_arena_array(arena, graph->n_values, sizeof(*s));
-
-	(void)err;
-	for (uint32_t i = 0; i < graph->n_values; i++) {
-		s[i].rank = graph->values[i].rank;
-		for (uint32_t k = 0; k < s[i].rank; k++)
-			s[i].dims[k] = graph->values[i].dims[k] == FW_NN_BATCH
-					       ? batch
-					       : graph->values[i].dims[k];
-	}
-	*shapes = s;
-	return FW_OK;
-}
-
 #endif
