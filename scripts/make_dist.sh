@@ -18,11 +18,13 @@ is_program() { [ -f "$1" ] && [ ! -L "$1" ] && [ "$(head -c 4 "$1" | tail -c 3)"
 needed() { objdump -p "$1" | sed -n 's/^ *NEEDED *//p'; }
 resolve() { ldd "$1" | sed -n "s|^[[:space:]]*$2 => \(/[^ ]*\) .*|\1|p"; }
 
-# Copies what a program needs below lib/, except glibc, which belongs to the system it runs on.
+# Copies what a program needs below lib/, except glibc and the run-times of C and C++, which belong to the system it runs
+# on: a copy of Debian's would need a newer glibc than the programs.
 copy_libraries() {
 	for library in $(needed "$1"); do
 		case $library in
 		libc.so.* | libm.so.* | libdl.so.* | libpthread.so.* | librt.so.* | ld-linux*) continue ;;
+		libgcc_s.so.* | libstdc++.so.*) continue ;;
 		esac
 		[ -e "$top/lib/$library" ] && continue
 		path=$(resolve "$1" "$library")

@@ -250,7 +250,7 @@ static fw_status plan_number(const struct fw_nn_instance *instance, int64_t batc
 fw_status fw_nn_instance_io(struct fw_nn_instance *instance, int64_t batch, struct fw_nn_io *input,
 			    struct fw_nn_io *output, struct fw_error *err)
 {
-	uint32_t number;
+	uint32_t number = 0;
 	fw_status status = plan_number(instance, batch, &number, err);
 
 	return status ? status
@@ -260,7 +260,7 @@ fw_status fw_nn_instance_io(struct fw_nn_instance *instance, int64_t batch, stru
 fw_status fw_nn_instance_launch(struct fw_nn_instance *instance, int64_t batch, void *stream,
 				struct fw_error *err)
 {
-	uint32_t number;
+	uint32_t number = 0;
 	fw_status status = plan_number(instance, batch, &number, err);
 
 	return status ? status
@@ -275,7 +275,7 @@ fw_status fw_nn_instance_wait(struct fw_nn_instance *instance, struct fw_error *
 fw_status fw_nn_instance_write(struct fw_nn_instance *instance, int64_t batch, const float *nchw,
 			       struct fw_error *err)
 {
-	uint32_t number;
+	uint32_t number = 0;
 	fw_status status = plan_number(instance, batch, &number, err);
 
 	return status ? status : instance->network->class->write(instance->impl, number, nchw, err);
@@ -284,7 +284,7 @@ fw_status fw_nn_instance_write(struct fw_nn_instance *instance, int64_t batch, c
 fw_status fw_nn_instance_read(struct fw_nn_instance *instance, int64_t batch, float *out,
 			      struct fw_error *err)
 {
-	uint32_t number;
+	uint32_t number = 0;
 	fw_status status = plan_number(instance, batch, &number, err);
 
 	return status ? status : instance->network->class->read(instance->impl, number, out, err);

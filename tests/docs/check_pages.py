@@ -77,7 +77,7 @@ def check_options(root, fullwarp, serve, problems):
 
 def main():
     root, fullwarp = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    serve = pathlib.Path(sys.argv[3]).resolve() if len(sys.argv) > 3 else None
+    serve = pathlib.Path(sys.argv[3]).resolve() if len(sys.argv) > 3 and sys.argv[3] else None
     problems = []
     links = check_links(root, problems)
     commands = check_options(root, fullwarp, serve, problems)

@@ -1,8 +1,9 @@
 #ifndef TESTS_NN_BUILD_H
 #define TESTS_NN_BUILD_H
 /*
- * Graphs written by hand, for tests of the planner: each node gives its result's shape by the formula of the ONNX
- * specification. Constants are zero unless they are given. Limits are asserted: a test's own fault ends it.
+ * Graphs written by hand, for tests of the planner. Each node gives its result's shape by the formula of the ONNX
+ * specification; inference finds the same. Constants are zero unless they are given. Limits are asserted: a test's own
+ * fault ends it.
  */
 #include "nn/graph.h"
 

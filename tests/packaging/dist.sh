@@ -30,6 +30,11 @@ clean LD_LIBRARY_PATH="$scratch/foreign" "$fullwarp" --version >/dev/null || fai
 outside=$(clean ldd "$fullwarp" | grep '=>' | grep -vE "=> $top/(bin/\.\./)?lib/" | grep -vE '^\s*lib(c|m|dl|pthread|rt)\.so' || true)
 [ -z "$outside" ] || fail "it takes libraries of this system: $outside"
 
+if [ -x "$build/fullwarp-serve" ]; then
+	clean LD_LIBRARY_PATH="$scratch/foreign" "$top/bin/fullwarp-serve" --version >/dev/null || fail "fullwarp-serve does not run"
+	clean ldd "$fullwarp" | grep -E 'dnnl|protobuf' && fail "fullwarp needs libraries of fullwarp-serve"
+fi
+
 trace=$(ls "$source"/examples/*.json.gz "$source"/examples/*.json 2>/dev/null | head -n 1)
 if [ "$trace" ]; then
 	clean "$fullwarp" report "$trace" >"$scratch/there"
