@@ -36,5 +36,6 @@ const struct fw_nn_engine_class fw_nn_cudnn = {
 	.write = fw_nn_gpu_instance_write,
 	.read = fw_nn_gpu_instance_read,
 	.channel_multiple = 4,
+	.concat_in_place = true,
 	.takes = takes,
 };

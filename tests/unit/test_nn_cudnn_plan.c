@@ -60,9 +60,11 @@ static struct fw_nn_gpu *open_gpu(const struct gpu_row *row, struct fw_error *er
 static uint32_t load(struct fw_nn_gpu *gpu, const struct build *b, int64_t batch,
 		     enum fw_nn_precision precision)
 {
-	const struct fw_nn_plan_options wanted = {
-		.batch = batch, .precision = precision, .channel_multiple = 4, .fuse = true
-	};
+	const struct fw_nn_plan_options wanted = { .batch = batch,
+						   .precision = precision,
+						   .channel_multiple = 4,
+						   .concat_in_place = true,
+						   .fuse = true };
 	const struct fw_nn_network_options options = { .precision = precision };
 	struct fw_error err = { 0 };
 	struct fw_nn_plan plan;
