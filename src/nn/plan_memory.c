@@ -43,20 +43,26 @@ static void find_lives(struct fw_nn_planner *p, struct life *lives)
 	lives[p->plan->input].is_used = lives[p->plan->output].is_used = true;
 }
 
+static bool is_same_size(const struct fw_nn_draft_tensor *a, const struct fw_nn_draft_tensor *b)
+{
+	return a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c &&
+	       a->padded_c == b->padded_c;
+}
+
 /* Whether the result of step may be written over tensor `over`, one of its operands. */
 static bool may_overwrite(struct fw_nn_planner *p, const struct life *lives, uint32_t step,
 			  uint32_t over)
 {
 	const struct fw_nn_step *s = &p->plan->steps[step];
-	const struct fw_nn_draft_tensor *from = fw_nn_draft(p, over);
+	uint32_t root = fw_nn_root(p, over);
+	const struct fw_nn_draft_tensor *whole = fw_nn_draft(p, root);
 	const struct fw_nn_draft_tensor *to = fw_nn_draft(p, s->output);
 	uint32_t other = over == s->input ? s->second : s->input;
 
-	/* A root's root is itself, so what lies in it as a part or a view is counted in its life. */
-	return from->parent == FW_NN_NONE && to->parent == FW_NN_NONE && !from->is_fixed &&
-	       from->n == to->n && from->h == to->h && from->w == to->w && from->c == to->c &&
-	       from->padded_c == to->padded_c && lives[over].last == step &&
-	       (other == FW_NN_NONE || fw_nn_root(p, other) != over);
+	/* What lies in the root as a part, a view or a result in place is counted in its life. */
+	return is_same_size(whole, fw_nn_draft(p, over)) && is_same_size(whole, to) &&
+	       to->parent == FW_NN_NONE && !whole->is_fixed && lives[root].last == step &&
+	       (other == FW_NN_NONE || fw_nn_root(p, other) != root);
 }
 
 static void go_in_place(struct fw_nn_planner *p, struct life *lives, uint32_t step)
@@ -74,6 +80,7 @@ static void go_in_place(struct fw_nn_planner *p, struct life *lives, uint32_t st
 		over = s->second;
 	if (over == FW_NN_NONE)
 		return;
+	over = fw_nn_root(p, over);
 	fw_nn_draft(p, s->output)->parent = over;
 	if (lives[s->output].last > lives[over].last)
 		lives[over].last = lives[s->output].last;

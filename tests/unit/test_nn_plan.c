@@ -67,6 +67,19 @@ static uint32_t count_residuals(const struct fw_nn_plan *plan)
 	return n;
 }
 
+static uint32_t count_residuals_in_place(const struct fw_nn_plan *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n_steps; i++) {
+		const struct fw_nn_step *s = &plan->steps[i];
+
+		n += s->kind == FW_NN_STEP_CONV && s->second != FW_NN_NONE &&
+		     plan->tensors[s->second].offset == plan->tensors[s->output].offset;
+	}
+	return n;
+}
+
 /*
  * Executes the plan on ownership instead of numbers: each element of the arena remembers the step that wrote it. A step
  * must find in its operands what their writers left, so no two tensors alive at once overlap.
@@ -216,6 +229,8 @@ static void resnet50_is_54_convolutions_and_products(void **state)
 	assert_int_equal(count_kind(&plan, FW_NN_STEP_COPY), 0);
 	assert_int_equal(plan.n_steps, 53 + 1 + 2); /* and the two pools */
 	assert_int_equal(count_residuals(&plan), 16);
+	assert_int_equal(count_residuals_in_place(&plan),
+			 16); /* results in place of results in place too */
 	assert_int_equal(plan.tensors[plan.input].padded_c, 4);
 	assert_int_equal(plan.tensors[plan.output].c, 1000);
 	/* 2 x 4.089 G x 2 samples, and less than 1 % for biases, residuals, activations and pools. */
