@@ -5,12 +5,14 @@
 #include "tune/options.h"
 #include "tune/resources.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #define MAX_MEMORY (UINT64_C(16) << 30) /* of address space: a template without end */
+#define MAX_FILE   (UINT64_C(1) << 30)
 
 #define MAX_COMMON 5
 
@@ -216,12 +218,18 @@ static bool hello(struct worker *worker, int fd)
 #endif
 #endif
 
-static void limit_memory(void)
+static void set_limits(void)
 {
-#ifndef IS_SANITIZED
-	const struct rlimit memory = { MAX_MEMORY, MAX_MEMORY };
+	struct rlimit file;
 
-	setrlimit(RLIMIT_AS, &memory);
+	/* A compiler that prints without end; a signal would end it without a word. */
+	signal(SIGXFSZ, SIG_IGN);
+	if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur > MAX_FILE) {
+		file.rlim_cur = MAX_FILE;
+		setrlimit(RLIMIT_FSIZE, &file);
+	}
+#ifndef IS_SANITIZED
+	setrlimit(RLIMIT_AS, &(struct rlimit){ MAX_MEMORY, MAX_MEMORY });
 #endif
 }
 
@@ -231,7 +239,7 @@ void fw_tune_compile_worker(int fd, void *user)
 	struct fw_tune_message message;
 	int64_t sizes[FW_TUNE_MAX_SETS];
 
-	limit_memory();
+	set_limits();
 	if (!hello(&worker, fd))
 		return;
 	while (fw_tune_receive(fd, 0, &message) == FW_TUNE_RECEIVED) {

@@ -113,7 +113,7 @@ static fw_status compile_check(const struct fw_tune_device *device,
 		output.cubin = NULL;
 		fw_nvrtc_output_release(&output);
 	}
-	fw_nvrtc_close(&nvrtc);
+	/* The library stays open: nothing is gained by unloading it, and libraries seldom expect it. */
 	return status;
 }
 

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define CHILD_FD      3
-#define MAX_FILE      (1u << 30) /* of what a child writes: a library that prints without end */
 #define END_WAIT_NS   (INT64_C(30) * 1000000000)
 #define SEND_WAIT_S   30
 #define LOG_TAIL      2048
@@ -50,14 +49,8 @@ static void close_others(void)
 static void set_limits(void)
 {
 	const struct rlimit no_core = { 0, 0 };
-	struct rlimit file;
 
 	setrlimit(RLIMIT_CORE, &no_core);
-	if (!getrlimit(RLIMIT_FSIZE, &file) && file.rlim_cur > MAX_FILE) {
-		file.rlim_cur = MAX_FILE;
-		setrlimit(RLIMIT_FSIZE, &file);
-	}
-	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	/* A Ctrl-C is the parent's to answer; when it ends, so do its children. */
 	signal(SIGINT, SIG_IGN);

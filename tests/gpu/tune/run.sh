@@ -98,7 +98,9 @@ part_peer() {
 		for config in "$(python3 "$here/result.py" --peer "$work/peer-$e.json")" \
 			"$(python3 "$here/result.py" --winner "$work/own-$e.json")" \
 			"$(python3 "$here/result.py" --winner "$work/live-$e.json")"; do
-			[ -z "$config" ] || set -- "$@" --config "$config"
+			[ -n "$config" ] || continue
+			case " $* " in *" $config "*) continue ;; esac
+			set -- "$@" --config "$config"
 		done
 		limited 60 "$brute" "$@" --runs 3 --samples 15 >"$work/again-$e.json"
 	done
