@@ -164,12 +164,14 @@ static int write_result(const struct fw_tune_arguments *args, const struct fw_tu
 	       page->report->cache_error.code;
 }
 
-static void watch_interrupt(void)
+static void set_signals(void)
 {
 	/* The second one ends the program at once. */
 	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
 
 	sigaction(SIGINT, &action, NULL);
+	/* A limit on the size of files is then an error of the write, as a full disk is. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 static int run(const struct fw_tune_arguments *args, const struct fw_tune_settings *settings,
@@ -196,7 +198,7 @@ static int run(const struct fw_tune_arguments *args, const struct fw_tune_settin
 	int code;
 
 	set_search(args, settings, &options.search);
-	watch_interrupt();
+	set_signals();
 	status = fw_tune_run(spec, &options, &report, &err);
 	if (is_terminal)
 		fputs("\r\033[K", stderr);

@@ -235,7 +235,7 @@ fw_status fw_tune_cache_append(struct fw_tune_cache *cache, const struct fw_tune
 	if (cache->stats.is_torn)
 		fw_str_putc(&text, '\n');
 	if (!cache->has_header)
-		fw_tune_cache_put_header(&text, cache->options.conditions);
+		fw_tune_cache_put_header(&text, cache->options.conditions, cache->options.space);
 	fw_tune_cache_put_result(&text, cache->conditions, cache->options.space, result);
 	status = text.failed ? fw_fail_nomem(err, text.len) : write_text(cache, &text, err);
 	fw_str_release(&text);

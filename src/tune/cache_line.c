@@ -112,7 +112,8 @@ static void put_hash(struct fw_json *json, const char *key, uint64_t hash)
 	fw_json_string(json, key, text);
 }
 
-void fw_tune_cache_put_header(struct fw_str *out, const struct fw_tune_conditions *c)
+void fw_tune_cache_put_header(struct fw_str *out, const struct fw_tune_conditions *c,
+			      const struct fw_tune_space *space)
 {
 	struct fw_json json = { .out = out };
 
@@ -128,6 +129,11 @@ void fw_tune_cache_put_header(struct fw_str *out, const struct fw_tune_condition
 	fw_json_string(&json, "l2", c->l2);
 	put_hash(&json, "source", c->source);
 	put_hash(&json, "spec", c->spec);
+	fw_json_begin_object(&json, "default");
+	for (uint32_t p = 0; p < space->n_params; p++)
+		fw_json_string(&json, space->params[p].name,
+			       space->params[p].values[space->params[p].preset].text);
+	fw_json_end_object(&json);
 	fw_json_end_object(&json);
 	fw_str_putc(out, '\n');
 }

@@ -14,7 +14,8 @@ struct fw_tune_conditions {
 	char nvrtc[16];      /* "13.0" */
 	const char *l2;      /* "warm" or "flush" */
 	char kernel[256];    /* cut to this; the source's hash covers the rest */
-	uint64_t source;     /* hash of the source without its `// fullwarp:` lines */
+	uint64_t
+		source; /* hash of the source without its `// fullwarp:` lines, and of its own includes */
 	uint64_t
 		spec; /* hash of how it is launched and what its arguments are; the parameters and their values are not in it */
 };
@@ -27,7 +28,8 @@ void fw_tune_conditions_of_spec(const struct fw_tune_spec *spec,
 				struct fw_tune_conditions *conditions);
 
 /* Both append one line with its newline. */
-void fw_tune_cache_put_header(struct fw_str *out, const struct fw_tune_conditions *conditions);
+void fw_tune_cache_put_header(struct fw_str *out, const struct fw_tune_conditions *conditions,
+			      const struct fw_tune_space *space);
 void fw_tune_cache_put_result(struct fw_str *out, uint64_t conditions,
 			      const struct fw_tune_space *space,
 			      const struct fw_tune_result *result);

@@ -76,6 +76,32 @@ static fw_status read_config(struct reader *reader, struct fw_tune_json *json,
 	return FW_OK;
 }
 
+/* The header's "default": names and values. */
+static fw_status read_default(struct reader *reader, struct fw_tune_json *json)
+{
+	struct fw_tune_rows *rows = reader->rows;
+	char name[256], text[1024];
+
+	rows->n_defaults = 0;
+	if (!fw_tune_json_enter(json, '{')) {
+		fw_tune_json_skip(json);
+		return FW_OK;
+	}
+	while (fw_tune_json_key(json, name, sizeof(name))) {
+		fw_tune_json_text(json, text, sizeof(text));
+		if (rows->n_defaults == 2 * FW_TUNE_MAX_PARAMS)
+			continue;
+		rows->defaults[rows->n_defaults] =
+			fw_arena_strndup(&rows->arena, name, strlen(name));
+		rows->defaults[rows->n_defaults + 1] =
+			fw_arena_strndup(&rows->arena, text, strlen(text));
+		if (!rows->defaults[rows->n_defaults] || !rows->defaults[rows->n_defaults + 1])
+			return fw_fail_nomem(reader->err, sizeof(text));
+		rows->n_defaults += 2;
+	}
+	return FW_OK;
+}
+
 static fw_status read_member(struct reader *reader, struct fw_tune_json *json, const char *key,
 			     struct line *line)
 {
@@ -94,6 +120,8 @@ static fw_status read_member(struct reader *reader, struct fw_tune_json *json, c
 		line->is_ok = !strcmp(text, "ok");
 	} else if (!strcmp(key, "samples_s")) {
 		line->row.seconds = read_median(json);
+	} else if (!strcmp(key, "default") && is_wanted) {
+		return read_default(reader, json);
 	} else if (!strcmp(key, "gpu") && is_wanted) {
 		fw_tune_json_text(json, reader->recorded->gpu, sizeof(reader->recorded->gpu));
 	} else {

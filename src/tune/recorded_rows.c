@@ -106,6 +106,14 @@ static int compare_values(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+static bool is_default(const struct fw_tune_rows *rows, const char *name, const char *text)
+{
+	for (uint32_t i = 0; i + 1 < rows->n_defaults; i += 2)
+		if (!strcmp(rows->defaults[i], name) && !strcmp(rows->defaults[i + 1], text))
+			return true;
+	return false;
+}
+
 /* Numbers by size, so that neighbours are near; words as they came. place: where the value of each id went. */
 static fw_status add_param(struct fw_tune_rows *rows, uint32_t p, struct fw_tune_space *space,
 			   uint16_t *place, struct fw_error *err)
@@ -132,6 +140,8 @@ static fw_status add_param(struct fw_tune_rows *rows, uint32_t p, struct fw_tune
 	for (uint32_t v = 0; order && values && v < n; v++) {
 		place[order[v].id] = (uint16_t)v;
 		values[v] = (struct fw_tune_value){ order[v].text, v };
+		if (is_default(rows, param.name, order[v].text))
+			param.preset = v;
 	}
 	status = order && values ? fw_tune_space_add(space, &param, err)
 				 : fw_fail_nomem(err, most * sizeof(*order));

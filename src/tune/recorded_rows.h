@@ -15,6 +15,9 @@ struct fw_tune_rows {
 		struct fw_map ids;   /* hash of a text -> 1 + its place there */
 	} params[FW_TUNE_MAX_PARAMS];
 	struct fw_vec rows; /* struct fw_tune_row */
+	/* The default configuration, if the file tells it: names and values by turns. */
+	uint32_t n_defaults;
+	const char *defaults[2 * FW_TUNE_MAX_PARAMS];
 };
 
 struct fw_tune_row {

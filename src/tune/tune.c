@@ -2,6 +2,7 @@
 #include "tune/tune_run.h"
 
 #include "base/error.h"
+#include "tune/include_hash.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -42,18 +43,25 @@ void fw_tune_run_note(struct fw_tune_run *run, const char *fmt, ...)
 		run->options->note(run->options->user, text);
 }
 
-ptrdiff_t fw_tune_run_best(const struct fw_tune_run *run)
+ptrdiff_t fw_tune_run_best(struct fw_tune_run *run)
 {
-	ptrdiff_t best = -1;
+	const struct fw_tune_report *report = run->report;
 
-	for (size_t i = 0; i < run->report->entries.len; i++) {
-		const struct fw_tune_entry *e = fw_tune_entry(run->report, i);
+	if (run->best >= 0 && fw_tune_entry(report, (size_t)run->best)->guide_s < 0) {
+		run->best = -1;
+		run->looked_at = 0;
+	}
+	for (size_t i = run->looked_at; i < report->entries.len; i++) {
+		const struct fw_tune_entry *e = fw_tune_entry(report, i);
 
 		if (e->guide_s >= 0 &&
-		    (best < 0 || e->guide_s < fw_tune_entry(run->report, (size_t)best)->guide_s))
-			best = (ptrdiff_t)i;
+		    (run->best < 0 ||
+		     e->guide_s < fw_tune_entry(report, (size_t)run->best)->guide_s))
+			run->best = (ptrdiff_t)i;
 	}
-	return best;
+	/* The last one may get its time later. */
+	run->looked_at = report->entries.len ? report->entries.len - 1 : 0;
+	return run->best;
 }
 
 void fw_tune_run_progress(struct fw_tune_run *run, enum fw_tune_phase phase, uint64_t done,
@@ -205,6 +213,7 @@ static fw_status open_cache(struct fw_tune_run *run, struct fw_error *err)
 						 .space = &run->spec->space,
 						 .conditions = c,
 						 .forgets = run->options->forgets };
+	uint64_t includes;
 	fw_status status;
 
 	memcpy(c->gpu, gpu->name, sizeof(c->gpu));
@@ -218,6 +227,10 @@ static fw_status open_cache(struct fw_tune_run *run, struct fw_error *err)
 	fw_tune_conditions_of_spec(run->spec, c);
 	if (!run->options->cache_path)
 		return FW_OK;
+	status = fw_tune_include_hash(run->spec, &includes, err);
+	if (status)
+		return status;
+	c->source = fw_hash_u64(c->source ^ includes);
 	status = fw_tune_cache_open(&options, &run->cache, err);
 	if (!status)
 		tell_of_cache(run);
@@ -299,7 +312,8 @@ fw_status fw_tune_run(const struct fw_tune_spec *spec, const struct fw_tune_run_
 				   .options = options,
 				   .report = report,
 				   .loaded = FW_VEC(struct fw_tune_loaded),
-				   .drift = 1 };
+				   .drift = 1,
+				   .best = -1 };
 	fw_status status;
 
 	*report = (struct fw_tune_report){ .entries = FW_VEC(struct fw_tune_entry),

@@ -28,6 +28,8 @@ struct fw_tune_run {
 	struct fw_map codes;  /* code and launch -> 1 + entry */
 	double drift;         /* times now / times at the search's start */
 	uint64_t failed;
+	ptrdiff_t best; /* of the entries below looked_at; -1: none */
+	size_t looked_at;
 };
 
 bool fw_tune_run_is_stopped(struct fw_tune_run *run);
@@ -36,7 +38,7 @@ void fw_tune_run_note(struct fw_tune_run *run, const char *fmt, ...)
 void fw_tune_run_progress(struct fw_tune_run *run, enum fw_tune_phase phase, uint64_t done,
 			  uint64_t of);
 /* The fastest entry by guide_s, or -1. */
-ptrdiff_t fw_tune_run_best(const struct fw_tune_run *run);
+ptrdiff_t fw_tune_run_best(struct fw_tune_run *run);
 
 fw_status fw_tune_run_open_runner(struct fw_tune_run *run, struct fw_error *err);
 /* Compiles one configuration alone; sizes NULL: the spec's own. */

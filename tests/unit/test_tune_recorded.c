@@ -107,7 +107,8 @@ static void reads_our_cache(void **state)
 		parse("{\"fullwarp_tune\":1,\"conditions\":\"00000000000000bb\",\"gpu\":\"A100\"}"
 		      "\n" OLD
 		      "\"config\":{\"A\":\"1\",\"B\":\"x\"},\"status\":\"ok\",\"samples_s\":[1]}\n"
-		      "{\"fullwarp_tune\":1,\"conditions\":\"00000000000000aa\",\"gpu\":\"H200\"}"
+		      "{\"fullwarp_tune\":1,\"conditions\":\"00000000000000aa\",\"gpu\":\"H200\","
+		      "\"default\":{\"A\":\"1\",\"B\":\"y\",\"C\":\"\"}}"
 		      "\n" RUN "\"config\":{\"A\":\"1\",\"B\":\"x\"},\"status\":\"ok\",\"samples_"
 		      "s\":[3,1,2]}\n" RUN "\"config\":{\"B\":\"y\",\"A\":\"1\"},"
 		      "\"status\":\"crashed\",\"samples_s\":[]}\n"
@@ -118,6 +119,7 @@ static void reads_our_cache(void **state)
 	assert_string_equal(recorded.gpu, "H200");
 	assert_int_equal(recorded.space.n_valid, 2);
 	assert_int_equal(recorded.left_out, 3);
+	assert_int_equal(recorded.space.params[1].preset, 1);
 	assert_true(seconds_of("1", "x") == 4.5);
 	assert_true(seconds_of("1", "y") < 0);
 	fw_tune_recorded_free(&recorded);
