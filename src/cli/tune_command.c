@@ -75,23 +75,35 @@ fw_status fw_tune_command_spec(const struct fw_tune_arguments *args,
 	return fw_tune_spec_read(source, spec, err);
 }
 
-/* "$XDG_CACHE_HOME/fullwarp/tune", else in ~/.cache; NULL: there is no home. */
+/* A folder that is there or can be made, and may be written to. */
+static bool is_folder(const char *path)
+{
+	return (!mkdir(path, 0700) || errno == EEXIST) && !access(path, W_OK | X_OK);
+}
+
+/* "$XDG_CACHE_HOME/fullwarp/tune", else in ~/.cache; NULL: there is no place for it, which is said. */
 static char *find_object_dir(void)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	struct fw_str path = { 0 };
+	bool is_there;
 
 	if (base && base[0] == '/')
 		fw_str_puts(&path, base);
 	else if (home && home[0] == '/')
 		fw_str_printf(&path, "%s/.cache", home);
-	else
-		return NULL;
-	mkdir(fw_str_text(&path), 0700);
-	fw_str_puts(&path, "/fullwarp");
-	mkdir(fw_str_text(&path), 0700);
-	fw_str_puts(&path, "/tune");
-	return fw_str_detach(&path);
+	is_there = path.len && is_folder(fw_str_text(&path));
+	if (is_there)
+		fw_str_puts(&path, "/fullwarp");
+	if (is_there && is_folder(fw_str_text(&path))) {
+		fw_str_puts(&path, "/tune");
+		return fw_str_detach(&path);
+	}
+	fprintf(stderr, "fullwarp tune: compiled code is not kept: %s: %s\n",
+		path.len ? fw_str_text(&path) : "neither XDG_CACHE_HOME nor HOME is set",
+		path.len ? strerror(errno) : "no place");
+	fw_str_release(&path);
+	return NULL;
 }
 
 static void set_search(const struct fw_tune_arguments *args,

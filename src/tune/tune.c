@@ -288,6 +288,18 @@ static fw_status go(struct fw_tune_run *run, struct fw_error *err)
 	return status;
 }
 
+/* What went wrong beside the configurations, and was overcome. */
+static void tell_of_compilers(struct fw_tune_run *run)
+{
+	const struct fw_tune_compile_stats *stats = &run->report->compile;
+
+	if (stats->workers_lost)
+		fw_tune_run_note(run, "%llu compilers crashed or hung, and were replaced",
+				 (unsigned long long)stats->workers_lost);
+	if (stats->trouble[0])
+		fw_tune_run_note(run, "the cache of compiled code: %s", stats->trouble);
+}
+
 static void finish(struct fw_tune_run *run)
 {
 	struct fw_error *lost = &run->report->cache_error;
@@ -295,8 +307,10 @@ static void finish(struct fw_tune_run *run)
 
 	if (fw_tune_cache_close(run->cache, &err) && !lost->code)
 		*lost = err;
-	if (run->compiler)
+	if (run->compiler) {
 		fw_tune_compiler_stats(run->compiler, &run->report->compile);
+		tell_of_compilers(run);
+	}
 	unload_all(run);
 	fw_tune_object_release(&run->preset);
 	fw_tune_compiler_close(run->compiler);
