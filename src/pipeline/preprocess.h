@@ -1,0 +1,26 @@
+#ifndef FW_PIPELINE_PREPROCESS_H
+#define FW_PIPELINE_PREPROCESS_H
+/*
+ * torchvision's inference transform: orientation, colour, Resize(resize, antialias, bilinear), CenterCrop(crop),
+ * normalisation: within 1/255 mean and 3/255 max per channel of PIL's and torchvision's result (before normalising).
+ */
+#include "pipeline/image.h"
+
+struct fw_preprocess {
+	uint32_t resize, crop; /* default 256, 224 */
+	float mean[3], std[3]; /* default ImageNet's */
+};
+
+void fw_preprocess_init(struct fw_preprocess *preprocess);
+
+struct fw_preprocess_scratch; /* sized for one preprocess and the largest picture of a cell; one thread at a time */
+fw_status fw_preprocess_open(const struct fw_preprocess *preprocess, size_t cell_bytes,
+			     struct fw_preprocess_scratch **scratch, struct fw_error *err);
+void fw_preprocess_close(struct fw_preprocess_scratch *scratch);
+
+/* out: crop x crop pixels of pixel_stride floats, channels R G B first, the rest set to 0. Allocates nothing. */
+fw_status fw_preprocess_cpu(struct fw_preprocess_scratch *scratch, const uint8_t *cell,
+			    const struct fw_image *image, float *out, size_t pixel_stride,
+			    struct fw_error *err);
+
+#endif
