@@ -15,6 +15,9 @@
 /* Larger workspaces are taken only where nothing else solves the problem. */
 #define USUAL_WORKSPACE ((size_t)256 << 20)
 
+/* Stands for a bias where nothing is run: only its alignment is looked at. */
+#define ANY_ADDRESS 256
+
 struct candidate {
 	const struct fw_nn_choice *choice;
 	const struct fw_nn_gemm *gemm;
@@ -282,7 +285,7 @@ static bool propose_gemm(const struct fw_nn_gpu *gpu, struct fw_nn_choice *choic
 	struct fw_nn_gemm gemm;
 	uint32_t n = 0;
 
-	if (fw_nn_gemm_open(gpu, &choice->problem, 0, &gemm, NULL))
+	if (fw_nn_gemm_open(gpu, &choice->problem, ANY_ADDRESS, &gemm, NULL))
 		return false;
 	if (fw_nn_gemm_algos(&gemm, results, &n, NULL))
 		n = 0;
@@ -330,6 +333,18 @@ fw_status fw_nn_choice_make(const struct fw_nn_gpu *gpu, const struct fw_nn_prob
 	return status;
 }
 
+static fw_status check_gemm(const struct fw_nn_gpu *gpu, const struct fw_nn_choice *choice,
+			    struct fw_error *err)
+{
+	struct fw_nn_gemm gemm;
+	fw_status status = fw_nn_gemm_open(gpu, &choice->problem, ANY_ADDRESS, &gemm, err);
+
+	if (!status && !(fw_nn_is_gemm(&choice->problem) && fw_nn_gemm_takes(&gemm, &choice->algo)))
+		status = fw_fail(err, FW_ERR_UNSUPPORTED, "cuBLASLt does not take the algorithm");
+	fw_nn_gemm_close(&gemm);
+	return status;
+}
+
 fw_status fw_nn_choice_open(const struct fw_nn_gpu *gpu, struct fw_nn_choice *choice,
 			    struct fw_error *err)
 {
@@ -337,7 +352,7 @@ fw_status fw_nn_choice_open(const struct fw_nn_gpu *gpu, struct fw_nn_choice *ch
 
 	fw_nn_problem_key(&choice->problem, choice->key);
 	if (choice->is_gemm)
-		return FW_OK;
+		return check_gemm(gpu, choice, err);
 	status = fw_nn_conv_open(gpu, &choice->problem, &choice->conv, err);
 	if (!status)
 		status = fw_nn_conv_plan_open(&choice->conv, &choice->config, &choice->plan, err);

@@ -125,6 +125,15 @@ fw_status fw_nn_gemm_algos(const struct fw_nn_gemm *gemm,
 	return FW_OK;
 }
 
+bool fw_nn_gemm_takes(const struct fw_nn_gemm *gemm, const struct fw_cublaslt_algo *algo)
+{
+	struct fw_cublaslt_result result = { 0 };
+
+	return !gemm->gpu->lt.check(gemm->gpu->lt_handle, gemm->desc, gemm->w, gemm->x, gemm->z,
+				    gemm->y, algo, &result) &&
+	       !result.state && result.workspace_bytes <= FW_NN_MAX_WORKSPACE;
+}
+
 fw_status fw_nn_gemm_enqueue(const struct fw_nn_gemm *gemm, const struct fw_nn_gemm_run *run,
 			     struct fw_error *err)
 {

@@ -28,6 +28,9 @@ fw_status fw_nn_gemm_algos(const struct fw_nn_gemm *gemm,
 			   struct fw_cublaslt_result results[FW_NN_MAX_ALGOS], uint32_t *n,
 			   struct fw_error *err);
 
+/* Whether a stored algorithm is one for this product. */
+bool fw_nn_gemm_takes(const struct fw_nn_gemm *gemm, const struct fw_cublaslt_algo *algo);
+
 struct fw_nn_gemm_run {
 	const struct fw_cublaslt_algo *algo;
 	struct fw_nn_addresses at; /* bias is not read: the descriptor holds it */

@@ -1,6 +1,8 @@
 /* Loads a network onto the GPU: weights, operations, and for each different problem the engine that solves it. */
 #include "nn/cudnn_network.h"
 
+#include "nn/cudnn_cache.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +28,40 @@ static fw_status add_choice(struct fw_nn_gpu_network *network, struct fw_nn_choi
 	return FW_OK;
 }
 
+/* The choice that was stored; false: there is none, or it cannot be used any more. */
+static bool recall(struct fw_nn_gpu_network *network, const struct fw_nn_problem *problem,
+		   const struct fw_nn_cache *cache, struct fw_nn_choice *choice)
+{
+	const struct fw_nn_cache_entry *entry;
+	struct fw_error err;
+
+	*choice = (struct fw_nn_choice){ .problem = *problem };
+	fw_nn_problem_key(problem, choice->key);
+	entry = fw_nn_cache_find(cache, choice->key);
+	if (!entry)
+		return false;
+	choice->is_gemm = entry->is_gemm;
+	choice->config = entry->config;
+	choice->algo = entry->algo;
+	choice->workspace_bytes = entry->workspace_bytes;
+	choice->us = entry->us;
+	if (!fw_nn_choice_open(network->gpu, choice, &err))
+		return true;
+	fw_nn_gpu_say(network->gpu, "a stored engine choice is made again: %s", err.message);
+	return false;
+}
+
 static fw_status choose(struct fw_nn_gpu_network *network, const struct fw_nn_problem *problem,
-			struct fw_nn_trial *trial, struct fw_error *err)
+			const struct fw_nn_cache *cache, struct fw_nn_trial *trial,
+			struct fw_error *err)
 {
 	struct fw_nn_choice *choice = calloc(1, sizeof(*choice));
-	fw_status status;
+	fw_status status = FW_OK;
 
 	if (!choice)
 		return fw_fail_nomem(err, sizeof(*choice));
-	status = fw_nn_choice_make(network->gpu, problem, trial, choice, err);
+	if (!recall(network, problem, cache, choice))
+		status = fw_nn_choice_make(network->gpu, problem, trial, choice, err);
 	if (status) {
 		free(choice);
 		return status;
@@ -47,7 +74,7 @@ static fw_status choose(struct fw_nn_gpu_network *network, const struct fw_nn_pr
 	return status;
 }
 
-/* The different problems of a program, each once, largest amount of arithmetic first: those deserve the budget. */
+/* The different problems of a program for which there is no choice yet. */
 static fw_status list_problems(const struct fw_nn_gpu_network *network,
 			       const struct fw_nn_program *program, struct fw_nn_problem **list,
 			       uint32_t *n, struct fw_error *err)
@@ -77,28 +104,67 @@ static fw_status list_problems(const struct fw_nn_gpu_network *network,
 	return FW_OK;
 }
 
+static uint32_t count_unknown(const struct fw_nn_cache *cache, const struct fw_nn_problem *problems,
+			      uint32_t n)
+{
+	uint32_t unknown = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		char key[FW_NN_KEY_BYTES];
+
+		fw_nn_problem_key(&problems[i], key);
+		unknown += !fw_nn_cache_find(cache, key);
+	}
+	return unknown;
+}
+
+/* Choices for n problems: stored ones, else measured ones, which are stored. */
+static fw_status choose_measured(struct fw_nn_gpu_network *network, const struct fw_nn_plan *plan,
+				 const struct fw_nn_problem *problems, uint32_t n,
+				 struct fw_error *err)
+{
+	struct fw_nn_gpu *gpu = network->gpu;
+	const uint32_t first = network->n_choices;
+	char identity[FW_NN_IDENTITY_BYTES];
+	const double start_s = fw_nn_now_s();
+	struct fw_nn_trial trial = { 0 };
+	struct fw_nn_cache cache;
+	fw_status status = FW_OK;
+	uint32_t unknown;
+
+	fw_nn_cache_identity(gpu, plan, identity);
+	fw_nn_cache_load(gpu, identity, &cache);
+	unknown = count_unknown(&cache, problems, n);
+	if (unknown)
+		status = fw_nn_trial_open(gpu, problems, n, &trial, err);
+	for (uint32_t i = 0; !status && i < n; i++)
+		status = choose(network, &problems[i], &cache, trial.gpu ? &trial : NULL, err);
+	if (!status && trial.n_measured) {
+		fw_nn_gpu_say(
+			gpu, "batch %lld: engines of %u of %u layer shapes were measured in %.2f s",
+			(long long)plan->batch, trial.n_measured, n, fw_nn_now_s() - start_s);
+		fw_nn_cache_save(gpu, identity,
+				 (const struct fw_nn_choice *const *)network->choices + first,
+				 network->n_choices - first);
+	}
+	fw_nn_trial_close(&trial);
+	fw_nn_cache_release(&cache);
+	return status;
+}
+
 static fw_status choose_all(struct fw_nn_gpu_network *network, struct fw_nn_program *program,
 			    struct fw_error *err)
 {
-	struct fw_nn_gpu *gpu = network->gpu;
-	struct fw_nn_trial trial = { 0 };
-	struct fw_nn_problem *problems;
-	const double start_s = fw_nn_now_s();
+	const struct fw_nn_cache nothing = { 0 };
+	struct fw_nn_problem *problems = NULL;
 	uint32_t n;
 	fw_status status = list_problems(network, program, &problems, &n, err);
 
-	if (status)
-		return status;
-	if (n && gpu->autotune_s > 0)
-		status = fw_nn_trial_open(gpu, problems, n, &trial, err);
-	for (uint32_t i = 0; !status && i < n; i++)
-		status = choose(network, &problems[i], trial.gpu ? &trial : NULL, err);
-	if (!status && trial.gpu)
-		fw_nn_gpu_say(
-			gpu, "batch %lld: engines of %u of %u layer shapes were measured in %.2f s",
-			(long long)program->plan->batch, trial.n_measured, n,
-			fw_nn_now_s() - start_s);
-	fw_nn_trial_close(&trial);
+	if (!status && n && network->gpu->autotune_s > 0)
+		status = choose_measured(network, program->plan, problems, n, err);
+	else
+		for (uint32_t i = 0; !status && i < n; i++)
+			status = choose(network, &problems[i], &nothing, NULL, err);
 	free(problems);
 	return status;
 }

@@ -164,8 +164,11 @@ def targets():
 
 
 def write(out):
-    smi = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True,
-                         text=True).stdout.strip().split(", ")
+    try:
+        smi = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                             capture_output=True, text=True).stdout.strip().split(", ")
+    except OSError:
+        smi = ["none"]
     try:
         import torch
         versions = {"torch": torch.__version__, "cudnn": str(torch.backends.cudnn.version())}

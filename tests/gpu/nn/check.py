@@ -18,6 +18,7 @@ sys.path.insert(0, str(HERE.parent.parent / "nn"))
 from make_model import make  # noqa: E402
 
 NETWORKS = {"resnet50": 1000, "mobilenet_v2": 1000, "squeezenet1_1": 64, "vgg11_bn": 16, "resnext50_32x4d": 64, "resnet18": 64}
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 rows = []
 
 
@@ -51,7 +52,7 @@ class Interpreter:
     def __init__(self, path, dtype):
         graph = onnx.load(str(path)).graph
         self.graph, self.dtype = graph, dtype
-        self.constants = {t.name: torch.tensor(onnx.numpy_helper.to_array(t).copy()).cuda() for t in graph.initializer}
+        self.constants = {t.name: torch.tensor(onnx.numpy_helper.to_array(t).copy()).to(DEVICE) for t in graph.initializer}
         self.constants = {k: v.to(dtype) if v.is_floating_point() else v for k, v in self.constants.items()}
 
     def node(self, node, v):
@@ -85,7 +86,7 @@ class Interpreter:
     def __call__(self, x):
         v = dict(self.constants)
         inputs = [i.name for i in self.graph.input if i.name not in v]
-        v[inputs[0]] = torch.tensor(x).cuda().to(self.dtype)
+        v[inputs[0]] = torch.tensor(x).to(DEVICE).to(self.dtype)
         for node in self.graph.node:
             v[node.output[0]] = self.node(node, v)
         return v[self.graph.output[0].name].float().cpu().numpy().reshape(len(x), -1)
