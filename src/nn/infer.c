@@ -49,6 +49,8 @@ static const struct {
 	[FW_NN_CAST] = { fw_nn_infer_same, false },
 	[FW_NN_CONSTANT_OF_SHAPE] = { fw_nn_infer_constant_of_shape, false },
 	[FW_NN_EXPAND] = { fw_nn_infer_expand, false },
+	[FW_NN_EQUAL] = { fw_nn_infer_broadcast, false },
+	[FW_NN_WHERE] = { fw_nn_infer_where, false },
 	[FW_NN_PAD] = { fw_nn_infer_pad, false },
 };
 
@@ -217,7 +219,8 @@ static fw_status read_ints(struct fw_nn_inference *in, uint32_t value, struct fw
 	size_t n = v->bytes / fw_nn_type_bytes(v->type);
 	int64_t *copy;
 
-	if ((v->type != FW_NN_I64 && v->type != FW_NN_I32) || n > FW_NN_MAX_INTS || v->rank > 1)
+	if ((v->type != FW_NN_I64 && v->type != FW_NN_I32 && v->type != FW_NN_BOOL) ||
+	    n > FW_NN_MAX_INTS || v->rank > 1)
 		return FW_OK;
 	in->ints[value] = (struct fw_nn_ints){ v->data, (uint32_t)n };
 	if (v->type == FW_NN_I64)
@@ -226,7 +229,8 @@ static fw_status read_ints(struct fw_nn_inference *in, uint32_t value, struct fw
 	if (!copy)
 		return fw_fail_nomem(err, n * sizeof(*copy));
 	for (size_t i = 0; i < n; i++)
-		copy[i] = ((const int32_t *)v->data)[i];
+		copy[i] = v->type == FW_NN_BOOL ? ((const uint8_t *)v->data)[i]
+						: ((const int32_t *)v->data)[i];
 	in->ints[value].data = copy;
 	return FW_OK;
 }

@@ -31,7 +31,7 @@ typedef fw_status fw_nn_rule(const struct fw_nn_inference *in, const struct fw_n
 fw_nn_rule fw_nn_infer_conv, fw_nn_infer_pool, fw_nn_infer_global_pool;
 fw_nn_rule fw_nn_infer_gemm, fw_nn_infer_matmul, fw_nn_infer_reduce, fw_nn_infer_batch_norm,
 	fw_nn_infer_layer_norm, fw_nn_infer_softmax, fw_nn_infer_same, fw_nn_infer_clip,
-	fw_nn_infer_dropout, fw_nn_infer_broadcast;
+	fw_nn_infer_dropout, fw_nn_infer_broadcast, fw_nn_infer_where;
 fw_nn_rule fw_nn_infer_concat, fw_nn_infer_flatten, fw_nn_infer_reshape, fw_nn_infer_transpose,
 	fw_nn_infer_squeeze, fw_nn_infer_unsqueeze, fw_nn_infer_expand,
 	fw_nn_infer_constant_of_shape;

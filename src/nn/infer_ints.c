@@ -8,7 +8,7 @@ static bool is_integer(const struct fw_nn_inference *in, uint32_t value)
 {
 	enum fw_nn_type type = in->graph->values[value].type;
 
-	return type == FW_NN_I64 || type == FW_NN_I32;
+	return type == FW_NN_I64 || type == FW_NN_I32 || type == FW_NN_BOOL;
 }
 
 static void of_shape(const struct fw_nn_inference *in, const struct fw_nn_node *node, int64_t *out,
@@ -83,6 +83,37 @@ static bool of_arithmetic(const struct fw_nn_inference *in, const struct fw_nn_n
 	return true;
 }
 
+static bool of_equal(const struct fw_nn_inference *in, const struct fw_nn_node *node, int64_t *out,
+		     uint32_t n)
+{
+	struct fw_nn_ints a = in->ints[node->inputs[0]], b = in->ints[node->inputs[1]];
+
+	if (!a.data || !b.data)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		out[i] = a.data[a.n == 1 ? 0 : i] == b.data[b.n == 1 ? 0 : i];
+	return true;
+}
+
+static bool of_where(const struct fw_nn_inference *in, const struct fw_nn_node *node, int64_t *out,
+		     uint32_t n)
+{
+	struct fw_nn_ints from[3];
+
+	for (uint32_t i = 0; i < 3; i++) {
+		from[i] = in->ints[node->inputs[i]];
+		if (!from[i].data)
+			return false;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fw_nn_ints *chosen =
+			&from[from[0].data[from[0].n == 1 ? 0 : i] ? 1 : 2];
+
+		out[i] = chosen->data[chosen->n == 1 ? 0 : i];
+	}
+	return true;
+}
+
 static bool of_filled(const struct fw_nn_inference *in, const struct fw_nn_node *node, int64_t *out,
 		      uint32_t n)
 {
@@ -122,6 +153,8 @@ static bool contents(const struct fw_nn_inference *in, const struct fw_nn_node *
 	case FW_NN_SUB:
 	case FW_NN_MUL:
 	case FW_NN_DIV: return of_arithmetic(in, node, out, n);
+	case FW_NN_EQUAL: return of_equal(in, node, out, n);
+	case FW_NN_WHERE: return of_where(in, node, out, n);
 	case FW_NN_CONSTANT_OF_SHAPE: return of_filled(in, node, out, n);
 	case FW_NN_CAST:
 	case FW_NN_IDENTITY:

@@ -21,6 +21,18 @@ fw_status fw_nn_infer_broadcast(const struct fw_nn_inference *in, const struct f
 				a->rank, b->rank);
 }
 
+fw_status fw_nn_infer_where(const struct fw_nn_inference *in, const struct fw_nn_node *node,
+			    struct fw_nn_shape *out, struct fw_error *err)
+{
+	struct fw_nn_shape values;
+
+	if (fw_nn_broadcast(fw_nn_input_shape(in, node, 1), fw_nn_input_shape(in, node, 2),
+			    &values) &&
+	    fw_nn_broadcast(fw_nn_input_shape(in, node, 0), &values, out))
+		return FW_OK;
+	return fw_nn_infer_fail(node, err, "shapes of its three inputs do not go together");
+}
+
 fw_status fw_nn_infer_clip(const struct fw_nn_inference *in, const struct fw_nn_node *node,
 			   struct fw_nn_shape *out, struct fw_error *err)
 {

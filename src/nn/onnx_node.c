@@ -161,7 +161,9 @@ static fw_status result_type(struct fw_onnx_reader *r, const struct fw_nn_node *
 				       (long long)to);
 	} else if (node->op == FW_NN_SHAPE) {
 		*type = FW_NN_I64;
-	} else if (node->op == FW_NN_DROPOUT && output) {
+	} else if (node->op == FW_NN_WHERE) {
+		*type = fw_onnx_value(r, node->inputs[1])->type;
+	} else if (node->op == FW_NN_EQUAL || (node->op == FW_NN_DROPOUT && output)) {
 		*type = FW_NN_BOOL;
 	} else if (node->op == FW_NN_CONSTANT_OF_SHAPE) {
 		*type = value && value->kind == FW_NN_ATTR_TENSOR

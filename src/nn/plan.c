@@ -1,5 +1,5 @@
 /* A graph and its shapes become fused steps on NHWC tensors. */
-#include "nn/planner.h"
+#include "nn/plan_axes.h"
 
 #include <string.h>
 
@@ -58,6 +58,14 @@ size_t fw_nn_precision_bytes(enum fw_nn_precision precision)
 	return precision == FW_NN_FP32 ? 4 : 2;
 }
 
+/* Whether a node computes integers: inference has used them, no step does. */
+static bool is_of_shapes(const struct fw_nn_graph *g, const struct fw_nn_node *node)
+{
+	enum fw_nn_type type = g->values[node->outputs[0]].type;
+
+	return type == FW_NN_I64 || type == FW_NN_I32 || type == FW_NN_BOOL;
+}
+
 /* Which nodes read each value, in order. */
 static fw_status index_users(struct fw_nn_planner *p, struct fw_error *err)
 {
@@ -70,7 +78,8 @@ static fw_status index_users(struct fw_nn_planner *p, struct fw_error *err)
 	if (!fill || !p->uses || !p->first_use)
 		return fw_fail_nomem(err, g->n_values * sizeof(*fill));
 	for (uint32_t i = 0; i < g->n_nodes; i++)
-		for (uint32_t k = 0; k < g->nodes[i].n_inputs; k++)
+		for (uint32_t k = 0; !is_of_shapes(g, &g->nodes[i]) && k < g->nodes[i].n_inputs;
+		     k++)
 			if (g->nodes[i].inputs[k] != FW_NN_NONE)
 				p->uses[g->nodes[i].inputs[k]]++;
 	for (uint32_t v = 0; v < g->n_values; v++) {
@@ -82,7 +91,8 @@ static fw_status index_users(struct fw_nn_planner *p, struct fw_error *err)
 	if (!p->users || total > UINT32_MAX)
 		return fw_fail_nomem(err, total * sizeof(*p->users));
 	for (uint32_t i = 0; i < g->n_nodes; i++)
-		for (uint32_t k = 0; k < g->nodes[i].n_inputs; k++)
+		for (uint32_t k = 0; !is_of_shapes(g, &g->nodes[i]) && k < g->nodes[i].n_inputs;
+		     k++)
 			if (g->nodes[i].inputs[k] != FW_NN_NONE)
 				p->users[fill[g->nodes[i].inputs[k]]++] = i;
 	p->uses[g->outputs[0]]++;
@@ -159,10 +169,20 @@ static bool has_inputs(const struct fw_nn_node *node)
 	return true;
 }
 
+/* A constant along the batch: what reads it, a class token, looks at the constant itself. */
+static fw_status plan_expand(struct fw_nn_planner *p, uint32_t node, struct fw_error *err)
+{
+	if (fw_nn_is_constant(p, p->graph->nodes[node].inputs[0]))
+		return FW_OK;
+	return fw_nn_refuse(p, node, err, "is supported of constants only");
+}
+
 static fw_status plan_node(struct fw_nn_planner *p, uint32_t node, struct fw_error *err)
 {
 	if (!has_inputs(&p->graph->nodes[node]))
 		return fw_nn_refuse(p, node, err, "lacks inputs");
+	if (is_of_shapes(p->graph, &p->graph->nodes[node]))
+		return FW_OK;
 	switch (p->graph->nodes[node].op) {
 	case FW_NN_CONV: return fw_nn_plan_conv(p, node, err);
 	case FW_NN_GEMM:
@@ -173,6 +193,8 @@ static fw_status plan_node(struct fw_nn_planner *p, uint32_t node, struct fw_err
 	case FW_NN_REDUCE_MEAN: return fw_nn_plan_mean(p, node, err);
 	case FW_NN_BATCH_NORM: return fw_nn_plan_batch_norm(p, node, err);
 	case FW_NN_SOFTMAX: return fw_nn_plan_softmax(p, node, err);
+	case FW_NN_LAYER_NORM: return fw_nn_plan_layer_norm(p, node, err);
+	case FW_NN_EXPAND: return plan_expand(p, node, err);
 	case FW_NN_CONCAT: return fw_nn_plan_concat(p, node, err);
 	case FW_NN_RELU:
 	case FW_NN_CLIP:
@@ -192,6 +214,8 @@ static fw_status plan_node(struct fw_nn_planner *p, uint32_t node, struct fw_err
 	case FW_NN_UNSQUEEZE:
 	case FW_NN_TRANSPOSE:
 	case FW_NN_SPLIT:
+	case FW_NN_GATHER:
+	case FW_NN_SLICE:
 	case FW_NN_PAD:
 	case FW_NN_IDENTITY:
 	case FW_NN_DROPOUT: return fw_nn_plan_view(p, node, err);
@@ -215,6 +239,8 @@ static fw_status place_output(struct fw_nn_planner *p, struct fw_error *err)
 			       "output '%.64s' does not depend on the input",
 			       p->graph->values[value].name);
 	draft = *fw_nn_draft(p, from);
+	if (p->places[value].layout == FW_NN_AXES)
+		return fw_nn_refuse(p, node, err, "the output's dimensions are in no usual order");
 	is_map = p->places[value].layout != FW_NN_LAST && draft.h * draft.w > 1;
 	if (is_map || draft.parent != FW_NN_NONE || draft.is_fixed || draft.padded_c != draft.c) {
 		if ((status = fw_nn_step_new(p, node, FW_NN_STEP_COPY, from, &step, err)))

@@ -1,22 +1,18 @@
 /* Concatenations along the channels: a buffer that the producers write into, where they can; else copies. */
-#include "nn/planner.h"
+#include "nn/plan_axes.h"
 
 /* Engines read and write 16 bytes at a time: a part that begins elsewhere is copied. */
 #define PART_ALIGNMENT 16
 
-static fw_status add_part(struct fw_nn_planner *p, uint32_t node, uint32_t input, int64_t shift,
-			  struct fw_error *err)
+/* One tensor at channel `shift` of the output. */
+static fw_status add_part(struct fw_nn_planner *p, uint32_t node, uint32_t from, uint32_t output,
+			  int64_t shift, struct fw_error *err)
 {
-	const struct fw_nn_node *n = &p->graph->nodes[node];
-	uint32_t output = p->places[n->outputs[0]].tensor, from, step, part;
-	const struct fw_nn_draft_tensor *whole;
-	struct fw_nn_draft_tensor view;
+	struct fw_nn_draft_tensor view = *fw_nn_draft(p, from);
+	const struct fw_nn_draft_tensor *whole = fw_nn_draft(p, output);
+	uint32_t step, part;
 	fw_status status;
 
-	if ((status = fw_nn_operand(p, node, input, p->places[n->outputs[0]].layout, &from, err)))
-		return status;
-	view = *fw_nn_draft(p, from);
-	whole = fw_nn_draft(p, output);
 	if (view.n != whole->n || view.h != whole->h || view.w != whole->w ||
 	    view.c > whole->c - shift)
 		return fw_nn_refuse(p, node, err,
@@ -37,36 +33,66 @@ static fw_status add_part(struct fw_nn_planner *p, uint32_t node, uint32_t input
 	return FW_OK;
 }
 
-fw_status fw_nn_plan_concat(struct fw_nn_planner *p, uint32_t node, struct fw_error *err)
+fw_status fw_nn_concat_new(struct fw_nn_planner *p, uint32_t node, uint32_t n,
+			   const uint32_t *tensors, uint32_t *output, struct fw_error *err)
 {
-	const struct fw_nn_node *n = &p->graph->nodes[node];
-	uint32_t value = n->outputs[0], rank = p->shapes[value].rank;
-	int64_t axis = fw_nn_attr_int(n, "axis", 1), shift = 0;
-	enum fw_nn_layout layout =
-		n->inputs[0] == FW_NN_NONE ? FW_NN_MAP : p->places[n->inputs[0]].layout;
+	struct fw_nn_draft_tensor whole = *fw_nn_draft(p, tensors[0]);
 	struct fw_nn_draft_concat *concat;
+	int64_t shift = 0;
 	fw_status status;
 
-	axis = axis < 0 ? axis + rank : axis;
-	layout = layout == FW_NN_FLAT ? FW_NN_LAST : layout;
-	if (layout == FW_NN_COLUMNS || axis != (layout == FW_NN_MAP ? 1 : rank - 1))
-		return fw_nn_refuse(p, node, err,
-				    "a concatenation is supported along the channels only");
-	if ((status = fw_nn_place_new(p, value, layout, err)))
+	whole.name = p->graph->nodes[node].name;
+	whole.parent = FW_NN_NONE;
+	whole.shift = 0;
+	whole.pixels = 1;
+	whole.dense = whole.is_fixed = false;
+	for (uint32_t i = 1; i < n; i++)
+		if (__builtin_add_overflow(whole.c, fw_nn_draft(p, tensors[i])->c, &whole.c))
+			return fw_nn_refuse(p, node, err, "its result is too large");
+	whole.padded_c = whole.c;
+	if ((status = fw_nn_tensor_new(p, &whole, output, err)))
 		return status;
 	concat = fw_vec_push(&p->concats);
 	if (!concat)
 		return fw_fail_nomem(err, sizeof(*concat));
-	concat->output = p->places[value].tensor;
-	concat->first_step = (uint32_t)p->steps.len;
-	for (uint32_t i = 0; i < n->n_inputs; i++) {
-		if ((status = add_part(p, node, i, shift, err)))
+	*concat = (struct fw_nn_draft_concat){ *output, (uint32_t)p->steps.len, n };
+	for (uint32_t i = 0; i < n; i++) {
+		if ((status = add_part(p, node, tensors[i], *output, shift, err)))
 			return status;
-		shift += p->shapes[n->inputs[i]].dims[axis];
+		shift += fw_nn_draft(p, tensors[i])->c;
 	}
-	concat->n_steps = (uint32_t)p->steps.len - concat->first_step;
-	if (shift != fw_nn_draft(p, concat->output)->c)
+	return FW_OK;
+}
+
+fw_status fw_nn_plan_concat(struct fw_nn_planner *p, uint32_t node, struct fw_error *err)
+{
+	const struct fw_nn_node *n = &p->graph->nodes[node];
+	uint32_t value = n->outputs[0], rank = p->shapes[value].rank, output;
+	uint32_t *parts = fw_arena_array(&p->scratch, n->n_inputs, sizeof(*parts));
+	enum fw_nn_layout layout = p->places[n->inputs[0]].layout;
+	int64_t axis = fw_nn_attr_int(n, "axis", 1);
+	bool is_tokens = false;
+	fw_status status;
+
+	if ((status = fw_nn_plan_tokens(p, node, &is_tokens, err)) || is_tokens)
+		return status;
+	axis = axis < 0 ? axis + rank : axis;
+	layout = layout == FW_NN_FLAT ? FW_NN_LAST : layout;
+	if ((layout != FW_NN_MAP && layout != FW_NN_LAST) ||
+	    axis != (layout == FW_NN_MAP ? 1 : rank - 1))
+		return fw_nn_refuse(p, node, err,
+				    "a concatenation is supported along the channels only");
+	if (!parts)
+		return fw_fail_nomem(err, n->n_inputs * sizeof(*parts));
+	for (uint32_t i = 0; i < n->n_inputs; i++)
+		if ((status = fw_nn_operand(p, node, i, layout, &parts[i], err)))
+			return status;
+	if ((status = fw_nn_concat_new(p, node, n->n_inputs, parts, &output, err)))
+		return status;
+	if (p->shapes[value].dims[axis] != fw_nn_draft(p, output)->c)
 		return fw_nn_refuse(p, node, err, "its inputs do not fill its result");
+	fw_nn_draft(p, output)->name = p->graph->values[value].name;
+	p->places[value] = (struct fw_nn_place){ output, layout, NULL };
 	return FW_OK;
 }
 

@@ -1,5 +1,5 @@
 /* Steps that compute each element by itself: activations, sums and products, scale and shift by channel. */
-#include "nn/planner.h"
+#include "nn/plan_axes.h"
 
 #include <math.h>
 
@@ -203,7 +203,7 @@ static fw_status plan_binary(struct fw_nn_planner *p, uint32_t node, struct fw_e
 	struct fw_nn_step *s;
 	fw_status status;
 
-	if (p->places[a].layout != p->places[b].layout)
+	if (p->places[a].layout != p->places[b].layout || p->places[a].layout == FW_NN_AXES)
 		return fw_nn_refuse(p, node, err,
 				    "its operands have their dimensions in other orders");
 	if (n->op != FW_NN_SUB && is_one_pixel_of(p, b, a, value) && !fw_nn_same_shape(p, a, b)) {
@@ -238,10 +238,15 @@ fw_status fw_nn_plan_elementwise(struct fw_nn_planner *p, uint32_t node, struct 
 
 	if (status || is_done)
 		return status;
+	if (is_affine_op(n->op) &&
+	    ((status = fw_nn_plan_shares(p, node, &is_done, err)) || is_done))
+		return status;
 	for (uint32_t i = 0; i < 2 && i < n->n_inputs; i++)
 		known[i] = p->places[n->inputs[i]].tensor != FW_NN_NONE;
 	if (is_affine_op(n->op) && known[0] && known[1])
 		return plan_binary(p, node, err);
+	if (n->op == FW_NN_ADD && ((status = fw_nn_plan_tokens(p, node, &is_done, err)) || is_done))
+		return status;
 	if (is_affine_op(n->op) && (known[0] || known[1]))
 		return plan_affine(p, node, n->inputs[known[0] ? 0 : 1], err);
 	if (n->op == FW_NN_CLIP)

@@ -251,7 +251,7 @@ static uint32_t find_residual(const struct fw_nn_planner *p, uint32_t value, uin
 	other = fw_nn_other_input(&p->graph->nodes[add], value);
 	if (other == value || p->places[other].tensor == FW_NN_NONE ||
 	    p->places[other].layout != p->places[value].layout ||
-	    !fw_nn_same_shape(p, value, other))
+	    p->places[value].layout == FW_NN_AXES || !fw_nn_same_shape(p, value, other))
 		return FW_NN_NONE;
 	*node = add;
 	return other;
@@ -272,7 +272,8 @@ void fw_nn_fuse_after(struct fw_nn_planner *p, uint32_t step, uint32_t *value)
 		p->node_step[node] = step;
 		*value = p->graph->nodes[node].outputs[0];
 	}
-	if (fw_nn_match_act(p, *value, FW_NN_NONE, &match)) {
+	if (fw_nn_match_act(p, *value, FW_NN_NONE, &match) &&
+	    fw_nn_same_shape(p, *value, match.value)) {
 		s->act = match.act;
 		for (uint32_t i = 0; i < match.n_nodes; i++)
 			p->node_step[match.nodes[i]] = step;

@@ -1,5 +1,5 @@
 /* Steps with weights or windows: convolution, product, pooling, mean, softmax. */
-#include "nn/planner.h"
+#include "nn/plan_axes.h"
 #include "nn/window.h"
 
 #include <string.h>
@@ -173,9 +173,14 @@ static fw_status take_rows(struct fw_nn_planner *p, uint32_t node, uint32_t *ten
 			return FW_OK;
 		}
 	}
-	status = fw_nn_operand(p, node, 0, FW_NN_LAST, tensor, err);
-	if (status)
-		return status;
+	if (p->places[value].tensor != FW_NN_NONE && p->places[value].layout == FW_NN_AXES &&
+	    fw_nn_axes_are_rows(p, p->places[value].tensor, p->places[value].axes)) {
+		*tensor = p->places[value].tensor;
+	} else {
+		status = fw_nn_operand(p, node, 0, FW_NN_LAST, tensor, err);
+		if (status)
+			return status;
+	}
 	weight->c = fw_nn_draft(p, *tensor)->c;
 	weight->r = weight->s = 1;
 	return FW_OK;
@@ -245,16 +250,51 @@ static fw_status take_row_bias(struct fw_nn_planner *p, uint32_t node, uint32_t 
 	return FW_OK;
 }
 
+/* The result's rows lie as the input's: its dimensions too, but for the last. */
+static fw_status place_rows(struct fw_nn_planner *p, uint32_t node, uint32_t step, int64_t k,
+			    struct fw_error *err)
+{
+	const struct fw_nn_node *n = &p->graph->nodes[node];
+	struct fw_nn_place from = p->places[n->inputs[0]];
+	struct fw_nn_draft_tensor draft = *fw_nn_draft(p, from.tensor);
+	struct fw_nn_axes axes;
+	uint32_t output;
+	fw_status status;
+
+	if (from.layout != FW_NN_AXES)
+		return fw_nn_step_result(p, step, n->outputs[0], FW_NN_LAST, err);
+	axes = *from.axes;
+	if (axes.n_atoms && axes.atoms[axes.n_atoms - 1].kind == FW_NN_ATOM_CHANNEL)
+		axes.n_atoms--;
+	if (k != 1)
+		axes.atoms[axes.n_atoms++] =
+			(struct fw_nn_atom){ FW_NN_ATOM_CHANNEL, axes.rank - 1, k, 1 };
+	draft.name = p->graph->values[n->outputs[0]].name;
+	draft.c = draft.padded_c = k;
+	draft.parent = FW_NN_NONE;
+	draft.shift = 0;
+	draft.pixels = 1;
+	draft.producer = step;
+	draft.dense = draft.is_fixed = false;
+	if ((status = fw_nn_tensor_new(p, &draft, &output, err)))
+		return status;
+	fw_nn_draft_step(p, step)->step.output = output;
+	return fw_nn_axes_place(p, n->outputs[0], output, &axes, err);
+}
+
 fw_status fw_nn_plan_gemm(struct fw_nn_planner *p, uint32_t node, struct fw_error *err)
 {
 	uint32_t tensor, step, value = p->graph->nodes[node].outputs[0];
 	struct fw_nn_weight weight = { .id = FW_NN_NONE };
 	fw_status status;
 
+	if (!fw_nn_is_constant(p, p->graph->nodes[node].inputs[1]) &&
+	    p->graph->nodes[node].op == FW_NN_MATMUL)
+		return fw_nn_plan_heads(p, node, err);
 	if ((status = take_rows(p, node, &tensor, &weight, err)) ||
 	    (status = take_matrix(p, node, &weight, err)) ||
 	    (status = fw_nn_step_new(p, node, FW_NN_STEP_GEMM, tensor, &step, err)) ||
-	    (status = fw_nn_step_result(p, step, value, FW_NN_LAST, err)))
+	    (status = place_rows(p, node, step, weight.k, err)))
 		return status;
 	if (fw_nn_draft(p, p->places[value].tensor)->c != weight.k)
 		return fw_nn_refuse(p, node, err, "its result has other columns than its weight");
@@ -328,7 +368,7 @@ fw_status fw_nn_plan_mean(struct fw_nn_planner *p, uint32_t node, struct fw_erro
 	const int64_t *axes;
 	fw_status status;
 
-	if (place.layout == FW_NN_FLAT || place.layout == FW_NN_COLUMNS)
+	if (place.layout != FW_NN_MAP && place.layout != FW_NN_LAST)
 		place.layout = FW_NN_MAP; /* refused by the next line */
 	status = fw_nn_operand(p, node, 0, place.layout, &tensor, err);
 	if (status)
@@ -347,11 +387,14 @@ fw_status fw_nn_plan_softmax(struct fw_nn_planner *p, uint32_t node, struct fw_e
 	int64_t rank = p->shapes[n->inputs[0]].rank;
 	int64_t axis = fw_nn_attr_int(n, "axis", p->graph->opset < 13 ? 1 : -1);
 	enum fw_nn_layout layout = place.layout == FW_NN_MAP ? FW_NN_MAP : FW_NN_LAST;
-	uint32_t tensor, step;
-	fw_status status = fw_nn_operand(p, node, 0, layout, &tensor, err);
 	const struct fw_nn_draft_tensor *t;
+	bool is_done = false;
+	uint32_t tensor, step;
+	fw_status status;
 
-	if (status)
+	if ((status = fw_nn_plan_shares(p, node, &is_done, err)) || is_done)
+		return status;
+	if ((status = fw_nn_operand(p, node, 0, layout, &tensor, err)))
 		return status;
 	t = fw_nn_draft(p, tensor);
 	axis = axis < 0 ? axis + rank : axis;

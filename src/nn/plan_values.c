@@ -145,7 +145,7 @@ bool fw_nn_channel_floats(const struct fw_nn_planner *p, uint32_t value,
 			out[i] = scalar;
 		return true;
 	}
-	if (place->layout != FW_NN_MAP && place->layout != FW_NN_LAST)
+	if (place->layout == FW_NN_COLUMNS || place->layout == FW_NN_FLAT)
 		return false;
 	data = fw_nn_floats(p, value, t->c);
 	channel_axis = place->layout == FW_NN_MAP ? 2 : 0;

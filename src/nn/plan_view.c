@@ -1,5 +1,5 @@
 /* Nodes that move no element: other dimensions of the same tensor, or a part of it. */
-#include "nn/planner.h"
+#include "nn/plan_axes.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ static fw_status regrid(struct fw_nn_planner *p, uint32_t from, uint32_t value,
 	struct fw_nn_draft_tensor view = *fw_nn_draft(p, base);
 
 	if (view.h == h && view.w == w) {
-		p->places[value] = (struct fw_nn_place){ base, layout };
+		p->places[value] = (struct fw_nn_place){ base, layout, NULL };
 		return FW_OK;
 	}
 	view.name = p->graph->values[value].name;
@@ -87,6 +87,17 @@ static bool reshape_channels_last(const struct fw_nn_draft_tensor *t, const stru
 	return false;
 }
 
+/* What is a view in no usual order of dimensions. */
+static fw_status plan_axes(struct fw_nn_planner *p, uint32_t node, struct fw_error *err)
+{
+	bool is_view;
+	fw_status status = fw_nn_axes_view(p, node, &is_view, err);
+
+	if (status || is_view)
+		return status;
+	return fw_nn_refuse(p, node, err, "its result is no view of channels-last memory");
+}
+
 static fw_status plan_reshape(struct fw_nn_planner *p, uint32_t node, struct fw_error *err)
 {
 	const struct fw_nn_node *n = &p->graph->nodes[node];
@@ -97,11 +108,10 @@ static fw_status plan_reshape(struct fw_nn_planner *p, uint32_t node, struct fw_
 	enum fw_nn_layout layout = FW_NN_MAP;
 	bool is_last = p->places[from].layout == FW_NN_LAST, fits;
 
-	fits = to->rank >= 2 && to->dims[0] == t->n &&
+	fits = to->rank >= 2 && to->dims[0] == t->n && p->places[from].layout != FW_NN_AXES &&
 	       (is_last ? reshape_channels_last : reshape_channels_first)(t, to, &layout, grid);
 	if (!fits)
-		return fw_nn_refuse(p, node, err,
-				    "these dimensions are no view of channels-last memory");
+		return plan_axes(p, node, err);
 	return regrid(p, from, value, layout, grid[0], grid[1], err);
 }
 
@@ -137,8 +147,7 @@ static fw_status plan_transpose(struct fw_nn_planner *p, uint32_t node, struct f
 	else if (from.layout == FW_NN_LAST && is_perm(rank, perm, "021"))
 		p->places[n->outputs[0]].layout = FW_NN_COLUMNS;
 	else
-		return fw_nn_refuse(p, node, err,
-				    "this order of dimensions is no view of channels-last memory");
+		return plan_axes(p, node, err);
 	return FW_OK;
 }
 
@@ -176,7 +185,7 @@ static fw_status plan_split(struct fw_nn_planner *p, uint32_t node, struct fw_er
 
 	axis = axis < 0 ? axis + p->shapes[n->inputs[0]].rank : axis;
 	if (axis != channels)
-		return fw_nn_refuse(p, node, err, "a split is supported along the channels only");
+		return plan_axes(p, node, err);
 	for (uint32_t i = 0; i < n->n_outputs; i++) {
 		int64_t count = p->shapes[n->outputs[i]].dims[channels];
 		fw_status status;
@@ -189,6 +198,15 @@ static fw_status plan_split(struct fw_nn_planner *p, uint32_t node, struct fw_er
 		first += count;
 	}
 	return FW_OK;
+}
+
+/* The first token, or a part of the channels. */
+static fw_status plan_gather(struct fw_nn_planner *p, uint32_t node, struct fw_error *err)
+{
+	bool is_done = false;
+	fw_status status = fw_nn_plan_first_token(p, node, &is_done, err);
+
+	return status || is_done ? status : plan_axes(p, node, err);
 }
 
 /* Padding by nothing, as exporters write it before a pool. */
@@ -221,6 +239,8 @@ fw_status fw_nn_plan_view(struct fw_nn_planner *p, uint32_t node, struct fw_erro
 	case FW_NN_TRANSPOSE: status = plan_transpose(p, node, err); break;
 	case FW_NN_SPLIT: status = plan_split(p, node, err); break;
 	case FW_NN_PAD: status = plan_pad(p, node, err); break;
+	case FW_NN_GATHER: status = plan_gather(p, node, err); break;
+	case FW_NN_SLICE: status = plan_axes(p, node, err); break;
 	case FW_NN_IDENTITY:
 	case FW_NN_DROPOUT:
 		p->places[n->outputs[0]] = from;

@@ -15,12 +15,14 @@ enum fw_nn_layout {
 	FW_NN_MAP,     /* [n, c, h, w] */
 	FW_NN_LAST,    /* [n, c], [n, h, c] (tokens), [n, h, w, c] */
 	FW_NN_COLUMNS, /* [n, c, h * w] */
-	FW_NN_FLAT     /* [n, c * h * w], more than one pixel */
+	FW_NN_FLAT,    /* [n, c * h * w], more than one pixel */
+	FW_NN_AXES     /* any other: plan_axes.h */
 };
 
 struct fw_nn_place {
 	uint32_t tensor; /* FW_NN_NONE: not computed yet */
 	enum fw_nn_layout layout;
+	const struct fw_nn_axes *axes; /* of FW_NN_AXES */
 };
 
 struct fw_nn_draft_tensor {
@@ -148,7 +150,10 @@ fw_status fw_nn_plan_softmax(struct fw_nn_planner *p, uint32_t node, struct fw_e
 fw_status fw_nn_plan_view(struct fw_nn_planner *p, uint32_t node, struct fw_error *err);
 fw_status fw_nn_plan_concat(struct fw_nn_planner *p, uint32_t node, struct fw_error *err);
 
-/* plan_concat.c: drops the copies of concatenations that their producers can write in place. */
+/* plan_concat.c: the tensors side by side in a new one, which its producers may write into; copies until then. */
+fw_status fw_nn_concat_new(struct fw_nn_planner *p, uint32_t node, uint32_t n,
+			   const uint32_t *tensors, uint32_t *output, struct fw_error *err);
+/* Drops the copies of concatenations that their producers can write in place. */
 void fw_nn_place_concats(struct fw_nn_planner *p);
 
 /* plan_memory.c: results in place, liveness, offsets; fills the plan's tensors. */
