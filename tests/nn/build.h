@@ -146,6 +146,15 @@ static inline void build_int(struct build *b, const char *name, int64_t i)
 	node->n_attrs++;
 }
 
+static inline void build_text(struct build *b, const char *name, const char *text)
+{
+	struct fw_nn_node *node = &b->nodes[b->graph.n_nodes - 1];
+
+	build_int(b, name, 0);
+	((struct fw_nn_attr *)node->attrs)[node->n_attrs - 1] =
+		(struct fw_nn_attr){ .name = name, .kind = FW_NN_ATTR_TEXT, .text = text };
+}
+
 static inline const int64_t *build_dims(const struct build *b, uint32_t value)
 {
 	return b->values[value].dims;
