@@ -13,9 +13,11 @@
 #define RIGHT  20.0
 #define TOP    50.0
 #define BOTTOM 60.0
+#define LABEL  14.0 /* height of a line of text */
 
 struct axis { /* of log time */
 	double low, high;
+	double least, most; /* seconds */
 	uint32_t n;
 };
 
@@ -61,6 +63,19 @@ static void put_label(struct fw_str *out, double x, double y, const char *anchor
 	fw_str_puts(out, "</text>\n");
 }
 
+/* A line across, and the time at its left. */
+static void put_time(struct fw_str *out, const struct axis *axis, double seconds)
+{
+	double y = y_of(axis, seconds);
+	char text[32];
+
+	fw_str_printf(out,
+		      "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n",
+		      LEFT, y, WIDTH - RIGHT, y);
+	snprintf(text, sizeof(text), "%.4g us", seconds * 1e6);
+	put_label(out, LEFT - 6, y + 4, "end", text);
+}
+
 static void put_axes(struct fw_str *out, const struct axis *axis)
 {
 	static const double steps[] = { 1, 2, 5 };
@@ -77,19 +92,16 @@ static void put_axes(struct fw_str *out, const struct axis *axis)
 		put_label(out, x, HEIGHT - BOTTOM + 20, "middle", text);
 	}
 	put_label(out, x_of(0.5), HEIGHT - 15, "middle", "theoretical occupancy");
+	put_time(out, axis, axis->least);
+	put_time(out, axis, axis->most);
 	for (int power = (int)floor(axis->low); power <= (int)ceil(axis->high); power++)
 		for (int s = 0; s < 3; s++) {
-			double seconds = steps[s] * pow(10, power);
-			double y = y_of(axis, seconds);
+			double y = y_of(axis, steps[s] * pow(10, power));
 
-			if (y < TOP - 1 || y > HEIGHT - BOTTOM + 1)
-				continue;
-			fw_str_printf(out,
-				      "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" "
-				      "stroke=\"#ddd\"/>\n",
-				      LEFT, y, WIDTH - RIGHT, y);
-			snprintf(text, sizeof(text), "%g us", seconds * 1e6);
-			put_label(out, LEFT - 6, y + 4, "end", text);
+			/* Not over the two that are there. */
+			if (y > y_of(axis, axis->most) + LABEL &&
+			    y < y_of(axis, axis->least) - LABEL)
+				put_time(out, axis, steps[s] * pow(10, power));
 		}
 }
 
@@ -129,20 +141,20 @@ static void put_point(struct fw_str *out, const struct fw_tune_spec *spec,
 
 static struct axis find_axis(const struct fw_tune_report *report)
 {
-	struct axis axis = { INFINITY, -INFINITY, 0 };
+	struct axis axis = { .least = INFINITY };
 
 	for (size_t i = 0; i < report->entries.len; i++) {
 		const struct fw_tune_entry *e = fw_tune_entry(report, i);
 
 		if (!is_shown(e))
 			continue;
-		axis.low = fmin(axis.low, log10(seconds_of(e)));
-		axis.high = fmax(axis.high, log10(seconds_of(e)));
+		axis.least = fmin(axis.least, seconds_of(e));
+		axis.most = fmax(axis.most, seconds_of(e));
 		axis.n++;
 	}
 	/* A margin, and never a span of nothing. */
-	axis.low -= 0.05;
-	axis.high += 0.05;
+	axis.low = log10(axis.least) - 0.02;
+	axis.high = log10(axis.most) + 0.02;
 	return axis;
 }
 

@@ -77,19 +77,28 @@ static fw_status check_size(struct fw_tune_run *run, const int64_t *sizes,
 	return status;
 }
 
-/* The entry and those of the same code are failures from now on. */
+/* The winner, and what runs the same code, are failures from now on. */
 static void reject(struct fw_tune_run *run, const struct fw_tune_result *result, const char *where)
 {
-	struct fw_tune_entry *winner = fw_tune_entry(run->report, (size_t)run->report->winner);
+	ptrdiff_t winner = run->report->winner;
+	ptrdiff_t same = fw_tune_entry(run->report, (size_t)winner)->same_as;
+	ptrdiff_t first = same >= 0 ? same : winner;
 
 	fw_tune_run_note(run, "the fastest is out: %s %s: %s", fw_tune_status_name(result->status),
 			 where, result->reason);
-	winner->result.status = result->status;
-	snprintf(winner->result.reason, sizeof(winner->result.reason), "%s: %.120s", where,
-		 result->reason);
-	winner->guide_s = -1;
-	run->failed++;
-	fw_tune_run_keep(run, &winner->result);
+	for (size_t i = 0; i < run->report->entries.len; i++) {
+		struct fw_tune_entry *e = fw_tune_entry(run->report, i);
+
+		if ((ptrdiff_t)i != first && e->same_as != first)
+			continue;
+		e->result.status = result->status;
+		snprintf(e->result.reason, sizeof(e->result.reason), "%s%s: %.120s", where,
+			 (ptrdiff_t)i == winner ? "" : ", as another with the same code",
+			 result->reason);
+		e->guide_s = -1;
+		run->failed++;
+		fw_tune_run_keep(run, &e->result);
+	}
 }
 
 /* False in *holds: the winner was wrong on a size, and another one is the winner now. */
@@ -244,12 +253,16 @@ fw_status fw_tune_run_confirm(struct fw_tune_run *run, struct fw_error *err)
 	for (int i = 0; !status && !holds && i < TRIES; i++) {
 		if (run->report->winner < 0 || run->report->winner == before ||
 		    fw_tune_run_is_stopped(run))
-			return FW_OK;
+			break;
 		before = run->report->winner;
 		fw_tune_run_progress(run, FW_TUNE_PHASE_CONFIRM, (uint64_t)i, TRIES);
 		status = check_sizes(run, &holds, err);
 		if (!status && holds)
 			status = confirm(run, &holds, err);
 	}
+	/* What was timed in a fresh process is not what is chosen now. */
+	if (run->report->winner != before)
+		run->report->confirmed = run->report->confirmed_preset =
+			(struct fw_tune_result){ 0 };
 	return status;
 }

@@ -27,7 +27,8 @@ struct race {
 	uint32_t entries[RACERS_MAX + 1]; /* and the default */
 	uint32_t n;
 	uint32_t left_out; /* that may be as fast, but were too many */
-	int64_t end_ns;
+	int64_t start_ns;
+	double limit_s;
 };
 
 struct ranked {
@@ -258,11 +259,11 @@ static fw_status run_rounds(struct fw_tune_run *run, struct race *race, struct f
 		fw_tune_run_progress(run, FW_TUNE_PHASE_RACE, samples, SAMPLES_CAP);
 		if (fw_tune_run_is_stopped(run))
 			return FW_OK;
-		if (fw_tune_now() > race->end_ns) {
+		if ((double)(fw_tune_now() - race->start_ns) * 1e-9 > race->limit_s) {
 			fw_tune_run_note(run,
 					 "the race was ended after %.0f s with %u samples each: "
 					 "what is called equal may still differ",
-					 RACE_LEAST_S, samples);
+					 race->limit_s, samples);
 			return FW_OK;
 		}
 		status = sample(run, slots, n, ROUND, err);
@@ -292,14 +293,12 @@ static void share_times(struct fw_tune_run *run)
 
 fw_status fw_tune_run_race(struct fw_tune_run *run, struct fw_error *err)
 {
-	struct race race = { 0 };
-	int64_t start = fw_tune_now();
-	double limit = fmax(RACE_LEAST_S, run->report->search_s);
+	struct race race = { .start_ns = fw_tune_now(),
+			     .limit_s = fmax(RACE_LEAST_S, run->report->search_s) };
 	fw_status status = fw_tune_run_rank(run, err);
 
 	if (status || run->report->is_stopped || !run->report->ranked.len)
 		return status;
-	race.end_ns = start + (int64_t)(limit * 1e9);
 	choose_racers(run, &race);
 	if (race.left_out)
 		fw_tune_run_note(
@@ -315,6 +314,6 @@ fw_status fw_tune_run_race(struct fw_tune_run *run, struct fw_error *err)
 	for (uint32_t i = 0; i < race.n; i++)
 		fw_tune_run_keep(run, &fw_tune_entry(run->report, race.entries[i])->result);
 	share_times(run);
-	run->report->race_s = (double)(fw_tune_now() - start) * 1e-9;
+	run->report->race_s = (double)(fw_tune_now() - race.start_ns) * 1e-9;
 	return fw_tune_run_rank(run, err);
 }

@@ -216,6 +216,35 @@ static void equal_code_is_measured_once(void **state)
 	close_case(&c);
 }
 
+/* What is wrong on another size is out with all that runs the same code; it is not tried once more. */
+static void equal_code_is_rejected_together(void **state)
+{
+	struct run_case c;
+
+	(void)state;
+	read_spec(
+		&c,
+		"// fullwarp: kernel scale ; grid = ceil(N / 64) ; block = 64\n"
+		"// fullwarp: param A = 1 2 3 4 ; set N = 1000 ; check N = 777\n"
+		"// fullwarp: arg out f32[N] output ; arg in f32[N] random(1, 2) ; arg n i32 = N\n"
+		"__global__ void scale(float *out, const float *in, int n) { int i = A + N; }\n"
+		"// fake scale: effect scale\n"
+		"// fake scale A=3: time_us 30\n// fake scale A=4: time_us 30\n"
+		"// fake scale A=3 N=777: effect wrong 1\n// fake scale A=4 N=777: effect wrong "
+		"1\n");
+	run(&c);
+	assert_int_equal(entry(&c, "3")->result.status, FW_TUNE_WRONG_OUTPUT);
+	assert_int_equal(entry(&c, "4")->result.status, FW_TUNE_WRONG_OUTPUT);
+	assert_int_equal(
+		!!strstr(entry(&c, "3")->result.reason, "as another with the same code") +
+			!!strstr(entry(&c, "4")->result.reason, "as another with the same code"),
+		1);
+	assert_ptr_equal(winner(&c), entry(&c, "1"));
+	assert_int_equal(c.report.confirmed.n_samples, 20);
+	assert_int_equal(c.notes, 1);
+	close_case(&c);
+}
+
 static void stops_when_asked(void **state)
 {
 	struct run_case c;
@@ -300,6 +329,7 @@ int main(void)
 		cmocka_unit_test(a_second_run_uses_the_cache),
 		cmocka_unit_test(a_lucky_one_loses_the_race),
 		cmocka_unit_test(equal_code_is_measured_once),
+		cmocka_unit_test(equal_code_is_rejected_together),
 		cmocka_unit_test(stops_when_asked),
 		cmocka_unit_test(a_default_that_fails_is_an_error),
 		cmocka_unit_test(says_where_the_gain_is_from),
