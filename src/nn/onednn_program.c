@@ -2,9 +2,12 @@
 #include "nn/onednn_program.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 /* Parts of the workspace: as the plan's buffers. */
 #define ALIGNMENT 256u
+/* More than oneDNN needs for one primitive: its code generator takes some 100 KiB a kernel. */
+#define HEADROOM ((size_t)16 << 20)
 
 fw_status fw_onednn_check(const struct fw_onednn_builder *b, dnnl_status_t status, const char *what)
 {
@@ -163,6 +166,18 @@ static void add_scratchpad(struct fw_onednn_builder *b, dnnl_primitive_desc_t de
 		*most = size;
 }
 
+/* oneDNN 2.6 crashes where memory runs out while it makes a primitive, so that is asked for before. */
+static fw_status check_headroom(const struct fw_onednn_builder *b)
+{
+	void *memory =
+		mmap(NULL, HEADROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return fw_fail_nomem(b->err, HEADROOM);
+	munmap(memory, HEADROOM);
+	return FW_OK;
+}
+
 fw_status fw_onednn_add(struct fw_onednn_builder *b, dnnl_primitive_desc_t description,
 			const struct fw_onednn_arg *args, uint32_t n_args)
 {
@@ -178,6 +193,9 @@ fw_status fw_onednn_add(struct fw_onednn_builder *b, dnnl_primitive_desc_t descr
 	memcpy(call->args, args, n_args * sizeof(*args));
 	add_scratchpad(b, description, call);
 	warn_of_reference_code(b, description);
+	status = check_headroom(b);
+	if (status)
+		goto out;
 	status = fw_onednn_check(b, dnnl_primitive_create(&call->primitive, description),
 				 "a primitive");
 out:
