@@ -50,7 +50,7 @@ template <typename T, bool VECTOR> __device__ __forceinline__ void max_pool(cons
 	}
 #pragma unroll
 	for (int i = 0; i < V; i++)
-		best[i] = activate(at_most(any ? best[i] : -INFINITY, a.input_high), a);
+		best[i] = activate(at_most(any ? best[i] : MINUS_INFINITY, a.input_high), a);
 	store<T, V>(address<T>(a.output, p.n, p.y * a.output.w + p.x, p.c), best);
 }
 NN_KERNEL(max_pool)

@@ -62,7 +62,7 @@ template <typename T, bool VECTOR> __device__ __forceinline__ void softmax(const
 	int pixels = a.input.h * a.input.w, n = blockIdx.x / pixels, pixel = blockIdx.x % pixels;
 	const T *from = address<T>(a.input, n, pixel, 0);
 	T *to = address<T>(a.output, n, pixel, 0);
-	float best = -INFINITY, sum = 0;
+	float best = MINUS_INFINITY, sum = 0;
 
 	for (int c = threadIdx.x; c < a.input.c; c += 256)
 		best = fmaxf(best, widen(from[c]));

@@ -1,6 +1,8 @@
 /* Loads, stores and activations. Arithmetic is done in fp32 whatever the tensors' type is. */
 #include "nn/kernel_args.h"
 
+#define MINUS_INFINITY __int_as_float(0xff800000)
+
 struct f16 {
 	unsigned short bits;
 };

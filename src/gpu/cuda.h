@@ -62,7 +62,12 @@ enum fw_cuda_function_attribute {
 	FW_CUDA_FUNC_NON_PORTABLE_CLUSTER = 14
 };
 
-enum fw_cuda_value { FW_CUDA_EVENT_DISABLE_TIMING = 2, FW_CUDA_ERROR_OUT_OF_MEMORY = 2 };
+enum fw_cuda_value {
+	FW_CUDA_EVENT_DISABLE_TIMING = 2,
+	FW_CUDA_ERROR_OUT_OF_MEMORY = 2,
+	FW_CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+	FW_CUDA_ERROR_UNSUPPORTED_PTX = 222
+};
 
 /* FW_ERR_UNSUPPORTED, with the loader's own words, where there is no driver or a symbol is missing. */
 fw_status fw_cuda_open(struct fw_cuda *cuda, struct fw_error *err);

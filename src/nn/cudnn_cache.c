@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/vec.h"
+#include "nn/cudnn_store.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,9 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #define FIRST_LINE "fullwarp engine choices 1"
 #define LINE_BYTES 2048
@@ -118,26 +117,6 @@ static bool parse_entry(char *line, struct fw_nn_cache_entry *entry)
 	return !*at && entry->workspace_bytes <= FW_NN_MAX_WORKSPACE;
 }
 
-/* The last line and what it says of the bytes before it. */
-static bool is_whole(const char *text, size_t size, size_t *body)
-{
-	char line[32];
-	uint64_t crc;
-	size_t at = size;
-
-	if (size < 2 || text[size - 1] != '\n')
-		return false;
-	for (at = size - 1; at && text[at - 1] != '\n'; at--)
-		;
-	if (size - 1 - at >= sizeof(line))
-		return false;
-	memcpy(line, text + at, size - 1 - at);
-	line[size - 1 - at] = 0;
-	*body = at;
-	return !strncmp(line, "end ", 4) && number(line + 4, 16, &crc) &&
-	       crc == crc32(0, (const unsigned char *)text, (unsigned)at);
-}
-
 static fw_status parse_entries(const char *at, const char *end, struct fw_nn_cache *cache,
 			       struct fw_error *err)
 {
@@ -179,7 +158,7 @@ fw_status fw_nn_cache_parse(const char *text, size_t size, const char *identity,
 	*cache = (struct fw_nn_cache){ 0 };
 	if (size > FW_NN_CACHE_MAX_BYTES)
 		return fw_fail(err, FW_ERR_FORMAT, "%zu bytes are too many", size);
-	if (!is_whole(text, size, &body))
+	if (!fw_nn_store_is_whole(text, size, &body))
 		return fw_fail(err, FW_ERR_FORMAT, "it is damaged or not whole");
 	if (!next_line(&at, text + body, line) || strcmp(line, FIRST_LINE))
 		return fw_fail(err, FW_ERR_FORMAT, "line 1: not '" FIRST_LINE "'");
@@ -204,16 +183,10 @@ void fw_nn_cache_release(struct fw_nn_cache *cache)
 	*cache = (struct fw_nn_cache){ 0 };
 }
 
-/* FNV-1a: only to make a file name; the identity itself is compared. */
 static bool file_name(const struct fw_nn_gpu *gpu, const char *identity, char path[PATH_MAX])
 {
-	uint64_t hash = 0xcbf29ce484222325u;
-	int length;
-
-	for (const char *c = identity; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-	length = snprintf(path, PATH_MAX, "%s/nn-engines-%016" PRIx64 ".txt", gpu->cache_dir, hash);
-	return length > 0 && length < PATH_MAX - 32;
+	return gpu->cache_dir && fw_nn_store_path(gpu->cache_dir, "nn-engines",
+						  fw_nn_store_hash(0, identity), ".txt", path);
 }
 
 void fw_nn_cache_load(const struct fw_nn_gpu *gpu, const char *identity, struct fw_nn_cache *cache)
@@ -223,7 +196,7 @@ void fw_nn_cache_load(const struct fw_nn_gpu *gpu, const char *identity, struct 
 	struct fw_file file;
 
 	*cache = (struct fw_nn_cache){ 0 };
-	if (!gpu->cache_dir || !file_name(gpu, identity, path) || access(path, F_OK))
+	if (!file_name(gpu, identity, path) || access(path, F_OK))
 		return;
 	if (fw_file_open(&file, path, &err)) {
 		fw_nn_gpu_say(gpu, "stored engine choices are ignored: %s", err.message);
@@ -257,9 +230,7 @@ static char *print_all(const char *identity, const struct fw_nn_choice *const *c
 		       size_t *size)
 {
 	char *text = NULL;
-	size_t body;
 	FILE *out = open_memstream(&text, size);
-	bool good;
 
 	if (!out)
 		return NULL;
@@ -267,47 +238,24 @@ static char *print_all(const char *identity, const struct fw_nn_choice *const *c
 	for (uint32_t i = 0; i < n; i++)
 		if (choices[i]->us >= 0)
 			print_choice(out, choices[i]);
-	good = !fflush(out);
-	body = *size;
-	fprintf(out, "end %08lx\n",
-		good ? crc32(0, (const unsigned char *)text, (unsigned)body) : 0);
-	if (fclose(out) || !good) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
-static bool write_whole(const char *path, const char *text, size_t size)
-{
-	FILE *out = fopen(path, "wxb");
-	bool good;
-
-	if (!out)
-		return false;
-	good = fwrite(text, 1, size, out) == size;
-	return !fclose(out) && good;
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
 }
 
 void fw_nn_cache_save(const struct fw_nn_gpu *gpu, const char *identity,
 		      const struct fw_nn_choice *const *choices, uint32_t n)
 {
-	char path[PATH_MAX], part[PATH_MAX];
+	char path[PATH_MAX];
 	size_t size = 0;
 	char *text;
 
-	if (!gpu->cache_dir || !file_name(gpu, identity, path))
+	if (!file_name(gpu, identity, path))
 		return;
 	text = print_all(identity, choices, n, &size);
-	if (!text)
-		return;
-	mkdir(gpu->cache_dir, 0777); /* of one level; if it is there already, so much the better */
-	snprintf(part, sizeof(part), "%.*s.%ld", PATH_MAX - 32, path, (long)getpid());
-	unlink(part);
-	if (!write_whole(part, text, size) || rename(part, path)) {
+	if (!text || !fw_nn_store_write(path, text, size))
 		fw_nn_gpu_say(gpu, "engine choices could not be stored in %s: %s", path,
 			      strerror(errno));
-		unlink(part);
-	}
 	free(text);
 }

@@ -1,6 +1,7 @@
 /* Runs a loaded network: an arena, a stream, one CUDA graph for each batch size. */
 #include "nn/cudnn_network.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,9 @@ struct runnable {
 
 struct instance {
 	struct fw_nn_gpu_network *network;
-	uint64_t arena, workspace, staging;
+	uint64_t arena, workspace, workspace_beside, staging;
 	void *stream, *last_stream;
+	void *beside, *fork, *join; /* the second stream, and events between the two */
 	struct runnable *runnables; /* for each program */
 };
 
@@ -30,7 +32,8 @@ static struct fw_nn_addresses addresses(const struct instance *instance,
 		.z = place(instance, operation->at.z),
 		.w = operation->at.w,
 		.bias = operation->at.bias,
-		.workspace = instance->workspace,
+		.workspace =
+			operation->is_beside ? instance->workspace_beside : instance->workspace,
 	};
 }
 
@@ -81,6 +84,43 @@ static fw_status enqueue_one(const struct instance *instance,
 	return result ? fw_cudnn_fail(&gpu->cudnn, result, "cudnnBackendExecute", err) : FW_OK;
 }
 
+struct two_streams {
+	void *main, *beside;
+};
+
+/* An operation and what is started beside the next ones. */
+static fw_status enqueue_with_company(const struct instance *instance, uint32_t program, size_t i,
+				      const struct two_streams *streams, struct fw_error *err)
+{
+	const struct fw_nn_gpu *gpu = instance->network->gpu;
+	const struct fw_nn_operation *operations =
+		instance->network->programs[program].operations.data;
+	void *const *packs = instance->runnables[program].packs;
+	const uint32_t other = operations[i].start_beside;
+	fw_status status;
+	int result = 0;
+
+	if (operations[i].joins)
+		result = gpu->cuda.stream_wait_event(streams->main, instance->join, 0);
+	if (result)
+		return fw_nn_gpu_check(gpu, result, "cuStreamWaitEvent", err);
+	status = enqueue_one(instance, &operations[i], packs[i], streams->main, err);
+	if (status || other == FW_NN_NONE)
+		return status;
+	result = gpu->cuda.event_record(instance->fork, streams->main);
+	if (!result)
+		result = gpu->cuda.stream_wait_event(streams->beside, instance->fork, 0);
+	if (result)
+		return fw_nn_gpu_check(gpu, result, "cuStreamWaitEvent", err);
+	gpu->cudnn.set_stream(gpu->cudnn_handle, streams->beside);
+	status = enqueue_one(instance, &operations[other], packs[other], streams->beside, err);
+	gpu->cudnn.set_stream(gpu->cudnn_handle, streams->main);
+	return status ? status
+		      : fw_nn_gpu_check(gpu,
+					gpu->cuda.event_record(instance->join, streams->beside),
+					"cuEventRecord", err);
+}
+
 /* The GPU's lock is held: cuDNN's handle and plans are shared. */
 static fw_status enqueue(const struct instance *instance, uint32_t program, void *stream,
 			 struct fw_error *err)
@@ -88,14 +128,15 @@ static fw_status enqueue(const struct instance *instance, uint32_t program, void
 	const struct fw_nn_gpu *gpu = instance->network->gpu;
 	const struct fw_vec *operations = &instance->network->programs[program].operations;
 	const struct fw_nn_operation *operation = operations->data;
+	const struct two_streams streams = { stream, instance->beside };
 	fw_status status = FW_OK;
 	int result = gpu->cudnn.set_stream(gpu->cudnn_handle, stream);
 
 	if (result)
 		return fw_cudnn_fail(&gpu->cudnn, result, "cudnnSetStream", err);
 	for (size_t i = 0; !status && i < operations->len; i++)
-		status = enqueue_one(instance, &operation[i], instance->runnables[program].packs[i],
-				     stream, err);
+		if (!operation[i].is_beside)
+			status = enqueue_with_company(instance, program, i, &streams, err);
 	return status;
 }
 
@@ -144,6 +185,18 @@ static fw_status capture(struct instance *instance, uint32_t program, struct fw_
 	return status;
 }
 
+static fw_status create_company(struct instance *instance, struct fw_error *err)
+{
+	const struct fw_nn_gpu *gpu = instance->network->gpu;
+	int result = gpu->cuda.stream_create(&instance->beside, FW_CUDA_STREAM_NON_BLOCKING);
+
+	if (!result)
+		result = gpu->cuda.event_create(&instance->fork, FW_CUDA_EVENT_DISABLE_TIMING);
+	if (!result)
+		result = gpu->cuda.event_create(&instance->join, FW_CUDA_EVENT_DISABLE_TIMING);
+	return fw_nn_gpu_check(gpu, result, "a second stream", err);
+}
+
 static fw_status allocate(struct instance *instance, struct fw_error *err)
 {
 	const struct fw_nn_gpu_network *network = instance->network;
@@ -155,6 +208,10 @@ static fw_status allocate(struct instance *instance, struct fw_error *err)
 		status = fw_nn_gpu_alloc(gpu, network->workspace_bytes, "the engines' workspace",
 					 &instance->workspace, err);
 	if (!status)
+		status =
+			fw_nn_gpu_alloc(gpu, network->workspace_beside_bytes,
+					"the engines' workspace", &instance->workspace_beside, err);
+	if (!status)
 		status = fw_nn_gpu_alloc(gpu, network->staging_bytes, "host data",
 					 &instance->staging, err);
 	if (!status)
@@ -162,6 +219,8 @@ static fw_status allocate(struct instance *instance, struct fw_error *err)
 			gpu,
 			gpu->cuda.stream_create(&instance->stream, FW_CUDA_STREAM_NON_BLOCKING),
 			"cuStreamCreate", err);
+	if (!status)
+		status = create_company(instance, err);
 	/* Not-a-number in every type: what is read before it is written shows itself. */
 	if (!status)
 		status = fw_nn_gpu_check(gpu,
@@ -238,9 +297,16 @@ void fw_nn_gpu_instance_close(void *instance)
 		free_runnable(gpu, &i->runnables[k], i->network->programs[k].operations.len);
 	fw_nn_gpu_free(gpu, i->arena);
 	fw_nn_gpu_free(gpu, i->workspace);
+	fw_nn_gpu_free(gpu, i->workspace_beside);
 	fw_nn_gpu_free(gpu, i->staging);
 	if (i->stream)
 		gpu->cuda.stream_destroy(i->stream);
+	if (i->beside)
+		gpu->cuda.stream_destroy(i->beside);
+	if (i->fork)
+		gpu->cuda.event_destroy(i->fork);
+	if (i->join)
+		gpu->cuda.event_destroy(i->join);
 	free(i->runnables);
 	free(i);
 }
@@ -264,11 +330,11 @@ fw_status fw_nn_gpu_instance_io(void *instance, uint32_t plan, struct fw_nn_io *
 				struct fw_nn_io *output, struct fw_error *err)
 {
 	const struct instance *i = instance;
-	const struct fw_nn_plan *p = i->network->programs[plan].plan;
+	const struct fw_nn_program *p = &i->network->programs[plan];
 
 	(void)err;
-	describe(i, &p->tensors[p->input], input);
-	describe(i, &p->tensors[p->output], output);
+	describe(i, &p->tensors[p->plan->input], input);
+	describe(i, &p->tensors[p->plan->output], output);
 	return FW_OK;
 }
 
@@ -335,7 +401,7 @@ static fw_status convert(const struct instance *instance, enum fw_nn_kernel kern
 	const bool writes = kernel == FW_NN_KERNEL_FROM_NCHW;
 	struct fw_nn_launch launch = {
 		.function = gpu->kernels[kernel][instance->network->precision][1],
-		.args = { .input = *tensor, .output = *tensor, .input_high = 1.0f / 0.0f },
+		.args = { .input = *tensor, .output = *tensor, .input_high = INFINITY },
 	};
 	int64_t items = (int64_t)tensor->n * tensor->h * tensor->w * (writes ? 1 : tensor->c);
 	fw_status status = fw_nn_launch_items(&launch, items, err);
@@ -352,8 +418,8 @@ fw_status fw_nn_gpu_instance_write(void *instance, uint32_t plan, const float *n
 {
 	const struct instance *i = instance;
 	const struct fw_nn_gpu *gpu = i->network->gpu;
-	const struct fw_nn_plan *p = i->network->programs[plan].plan;
-	const struct fw_nn_tensor *t = &p->tensors[p->input];
+	const struct fw_nn_program *p = &i->network->programs[plan];
+	const struct fw_nn_tensor *t = &p->tensors[p->plan->input];
 	const int64_t step = samples_at_once(i, t), floats = t->h * t->w * t->c;
 	fw_status status = fw_nn_gpu_enter(gpu, err);
 
@@ -379,8 +445,8 @@ fw_status fw_nn_gpu_instance_read(void *instance, uint32_t plan, float *out, str
 {
 	const struct instance *i = instance;
 	const struct fw_nn_gpu *gpu = i->network->gpu;
-	const struct fw_nn_plan *p = i->network->programs[plan].plan;
-	const struct fw_nn_tensor *t = &p->tensors[p->output];
+	const struct fw_nn_program *p = &i->network->programs[plan];
+	const struct fw_nn_tensor *t = &p->tensors[p->plan->output];
 	const int64_t step = samples_at_once(i, t), floats = t->h * t->w * t->c;
 	fw_status status = fw_nn_gpu_instance_wait(instance, err);
 

@@ -178,14 +178,17 @@ static fw_status bind(struct fw_nn_gpu_network *network, struct fw_nn_program *p
 	for (size_t i = 0; i < program->operations.len; i++) {
 		struct fw_nn_operation *operation = &operations[i];
 		char key[FW_NN_KEY_BYTES];
+		size_t *workspace_bytes;
 		fw_status status;
 
 		if (operation->is_kernel)
 			continue;
 		fw_nn_problem_key(&operation->problem, key);
 		operation->choice = find(network, key);
-		if (operation->choice->workspace_bytes > program->workspace_bytes)
-			program->workspace_bytes = operation->choice->workspace_bytes;
+		workspace_bytes = operation->is_beside ? &network->workspace_beside_bytes
+						       : &network->workspace_bytes;
+		if (operation->choice->workspace_bytes > *workspace_bytes)
+			*workspace_bytes = operation->choice->workspace_bytes;
 		if (!operation->choice->is_gemm)
 			continue;
 		status = fw_nn_gemm_open(network->gpu, &operation->problem, operation->at.bias,
@@ -207,10 +210,8 @@ static fw_status load_program(struct fw_nn_gpu_network *network, struct fw_nn_pr
 		status = choose_all(network, program, err);
 	if (!status)
 		status = bind(network, program, err);
-	if (program->plan->arena_bytes > network->arena_bytes)
-		network->arena_bytes = program->plan->arena_bytes;
-	if (program->workspace_bytes > network->workspace_bytes)
-		network->workspace_bytes = program->workspace_bytes;
+	if (program->arena_bytes > network->arena_bytes)
+		network->arena_bytes = program->arena_bytes;
 	if (sample_bytes > network->staging_bytes)
 		network->staging_bytes = sample_bytes;
 	return status;
@@ -253,6 +254,17 @@ fw_status fw_nn_gpu_network_load(void *engine, const struct fw_nn_plan *const *p
 	return FW_OK;
 }
 
+float fw_nn_gpu_network_step_us(void *network, uint32_t plan, uint32_t step)
+{
+	const struct fw_nn_gpu_network *n = network;
+	const struct fw_nn_operation *operations = n->programs[plan].operations.data;
+
+	for (size_t i = 0; i < n->programs[plan].operations.len; i++)
+		if (n->programs[plan].planned[operations[i].step] == step)
+			return operations[i].choice ? operations[i].choice->us : -1;
+	return -1;
+}
+
 void fw_nn_gpu_network_unload(void *network)
 {
 	struct fw_nn_gpu_network *n = network;
@@ -264,6 +276,9 @@ void fw_nn_gpu_network_unload(void *network)
 		for (size_t k = 0; k < n->programs[i].operations.len; k++)
 			fw_nn_gemm_close(&operations[k].gemm);
 		fw_vec_release(&n->programs[i].operations);
+		free(n->programs[i].tensors);
+		free(n->programs[i].steps);
+		free(n->programs[i].planned);
 	}
 	for (uint32_t i = 0; i < n->n_choices; i++) {
 		fw_nn_choice_close(n->gpu, n->choices[i]);

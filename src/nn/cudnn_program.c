@@ -310,9 +310,9 @@ static bool clips_input(const struct building *b, const struct fw_nn_step *reade
 	if (reader->input != tensor || reader->second == tensor)
 		return false;
 	r.step = reader;
-	r.input = &b->plan->tensors[reader->input];
-	r.second = reader->second == FW_NN_NONE ? NULL : &b->plan->tensors[reader->second];
-	r.output = &b->plan->tensors[reader->output];
+	r.input = &b->program->tensors[reader->input];
+	r.second = reader->second == FW_NN_NONE ? NULL : &b->program->tensors[reader->second];
+	r.output = &b->program->tensors[reader->output];
 	switch (reader->kind) {
 	case FW_NN_STEP_CONV: return depthwise_kernel(&r) != FW_NN_N_KERNELS;
 	case FW_NN_STEP_MAX_POOL:
@@ -335,7 +335,7 @@ static bool can_defer_clip(const struct building *b)
 		if (i != tensor && plan->tensors[i].buffer == plan->tensors[tensor].buffer)
 			return false;
 	for (uint32_t i = 0; i < plan->n_steps; i++) {
-		const struct fw_nn_step *reader = &plan->steps[i];
+		const struct fw_nn_step *reader = &b->program->steps[i];
 
 		if ((reader->input == tensor || reader->second == tensor) &&
 		    !clips_input(b, reader, tensor))
@@ -464,26 +464,24 @@ static void pass_clips_on(const struct building *b)
 		return;
 	for (size_t i = 0; i < b->program->operations.len; i++)
 		if (operations[i].is_kernel &&
-		    b->plan->steps[operations[i].step].input == b->step->output)
+		    b->program->steps[operations[i].step].input == b->step->output)
 			operations[i].launch.args.input_high = b->step->act.high;
 }
 
 static void look_at(struct building *b, uint32_t index)
 {
-	const struct fw_nn_plan *plan = b->plan;
-
 	b->index = index;
-	b->step = &plan->steps[index];
-	b->input = &plan->tensors[b->step->input];
-	b->second = b->step->second == FW_NN_NONE ? NULL : &plan->tensors[b->step->second];
-	b->output = &plan->tensors[b->step->output];
+	b->step = &b->program->steps[index];
+	b->input = &b->program->tensors[b->step->input];
+	b->second = b->step->second == FW_NN_NONE ? NULL : &b->program->tensors[b->step->second];
+	b->output = &b->program->tensors[b->step->output];
 }
 
 fw_status fw_nn_program_build(struct fw_nn_gpu_network *network, struct fw_nn_program *program,
 			      struct fw_error *err)
 {
 	struct building b = { .network = network, .program = program, .plan = program->plan };
-	fw_status status = FW_OK;
+	fw_status status = fw_nn_program_place(program, err);
 
 	for (uint32_t i = 0; !status && i < b.plan->n_steps; i++) {
 		look_at(&b, i);
@@ -495,5 +493,7 @@ fw_status fw_nn_program_build(struct fw_nn_gpu_network *network, struct fw_nn_pr
 		look_at(&b, i);
 		pass_clips_on(&b);
 	}
+	if (!status)
+		fw_nn_program_schedule(program);
 	return status;
 }

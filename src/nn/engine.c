@@ -209,6 +209,15 @@ const struct fw_nn_plan *fw_nn_network_plan(const struct fw_nn_network *network,
 	return NULL;
 }
 
+float fw_nn_network_step_us(const struct fw_nn_network *network, int64_t batch, uint32_t step)
+{
+	const struct fw_nn_plan *plan = fw_nn_network_plan(network, batch);
+
+	if (!plan || step >= plan->n_steps || !network->class->step_us)
+		return -1;
+	return network->class->step_us(network->impl, (uint32_t)(plan - network->plans), step);
+}
+
 fw_status fw_nn_instance_open(struct fw_nn_network *network, struct fw_nn_instance **instance,
 			      struct fw_error *err)
 {

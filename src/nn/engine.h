@@ -52,6 +52,8 @@ fw_status fw_nn_network_load(struct fw_nn_engine *engine, const struct fw_nn_gra
 			     struct fw_nn_network **network, struct fw_error *err);
 void fw_nn_network_free(struct fw_nn_network *network);
 const struct fw_nn_plan *fw_nn_network_plan(const struct fw_nn_network *network, int64_t batch);
+/* What the engine measured for a step when it chose how to run it, in microseconds; negative: it was not measured. */
+float fw_nn_network_step_us(const struct fw_nn_network *network, int64_t batch, uint32_t step);
 
 fw_status fw_nn_instance_open(struct fw_nn_network *network, struct fw_nn_instance **instance,
 			      struct fw_error *err);
@@ -83,6 +85,8 @@ struct fw_nn_engine_class {
 			  const struct fw_nn_network_options *options, void **network,
 			  struct fw_error *err);
 	void (*unload)(void *network);
+	float (*step_us)(void *network, uint32_t plan,
+			 uint32_t step); /* NULL: it measures nothing */
 	fw_status (*instance_open)(void *network, void **instance, struct fw_error *err);
 	void (*instance_close)(void *instance);
 	fw_status (*io)(void *instance, uint32_t plan, struct fw_nn_io *input,

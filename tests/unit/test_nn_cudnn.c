@@ -166,7 +166,7 @@ static void reports_each_failing_call(void **state)
 		{ &cuda, "cuMemAlloc", 0, 2, FW_ERR_NOMEM },
 		{ &cuda, "cuMemAlloc", 30, 2, FW_ERR_NOMEM },
 		{ &cuda, "cuMemAlloc", 52, 2, FW_ERR_NOMEM },
-		{ &cuda, "cuModuleLoadData", 0, 209, FW_ERR_IO },
+		{ &cuda, "cuModuleLoadData", 0, 300, FW_ERR_IO },
 		{ &cuda, "cuModuleGetFunction", 3, 500, FW_ERR_IO },
 		{ &cuda, "cuMemcpyHtoD", 5, 700, FW_ERR_IO },
 		{ &cuda, "cuLaunchKernel", 2, 719, FW_ERR_IO },

@@ -56,9 +56,25 @@ static struct fw_nn_gpu *open_gpu(const struct gpu_row *row, struct fw_error *er
 	return fw_nn_gpu_open_deviceless(json, &gpu, err) ? NULL : gpu;
 }
 
+/* The operations that run beside others, and what they wait for. */
+static uint32_t count_beside(const struct fw_nn_program *program)
+{
+	const struct fw_nn_operation *operations = program->operations.data;
+	uint32_t n = 0, joins = 0, starts = 0;
+
+	for (size_t i = 0; i < program->operations.len; i++) {
+		n += operations[i].is_beside;
+		joins += operations[i].joins;
+		starts += operations[i].start_beside != FW_NN_NONE;
+	}
+	assert_int_equal(n, starts);
+	assert_true(joins <= n && (joins || !n));
+	return n;
+}
+
 /* Loads a plan as far as a machine without a GPU can; returns the operations that cuDNN would run. */
 static uint32_t load(struct fw_nn_gpu *gpu, const struct build *b, int64_t batch,
-		     enum fw_nn_precision precision)
+		     enum fw_nn_precision precision, uint32_t *beside)
 {
 	const struct fw_nn_plan_options wanted = { .batch = batch,
 						   .precision = precision,
@@ -87,6 +103,8 @@ static uint32_t load(struct fw_nn_gpu *gpu, const struct build *b, int64_t batch
 		assert_non_null(operations[i].choice->plan.plan);
 		n++;
 	}
+	if (beside)
+		*beside = count_beside(&network->programs[0]);
 	fw_nn_gpu_network_unload(network);
 	fw_nn_plan_free(&plan);
 	return n;
@@ -107,7 +125,7 @@ static void plans_every_layer(void **state)
 		}
 		/* 53 convolutions and one product; cuBLASLt needs a GPU, so cuDNN plans the product too. */
 		model_resnet50(&b);
-		assert_int_equal(load(gpu, &b, 64, FW_NN_FP16), 54);
+		assert_int_equal(load(gpu, &b, 64, FW_NN_FP16, NULL), 54);
 		build_end(&b);
 		if (gpus[i].cc != 75 && gpus[i].cc != 90) { /* for the time it takes */
 			fw_nn_gpu_close(gpu);
@@ -115,11 +133,12 @@ static void plans_every_layer(void **state)
 		}
 		/* 52 convolutions, 17 of them depthwise (ours), one product. */
 		model_mobilenetv2(&b);
-		assert_int_equal(load(gpu, &b, 1, gpus[i].cc < 80 ? FW_NN_FP16 : FW_NN_BFLOAT16),
-				 52 - 17 + 1);
+		assert_int_equal(
+			load(gpu, &b, 1, gpus[i].cc < 80 ? FW_NN_FP16 : FW_NN_BFLOAT16, NULL),
+			52 - 17 + 1);
 		build_end(&b);
 		model_squeezenet(&b);
-		assert_true(load(gpu, &b, 8, FW_NN_FP16) >= 25);
+		assert_true(load(gpu, &b, 8, FW_NN_FP16, NULL) >= 25);
 		build_end(&b);
 		fw_nn_gpu_close(gpu);
 	}
@@ -138,8 +157,36 @@ static void keeps_fp32_exact(void **state)
 		skip();
 	}
 	model_resnet50(&b);
-	assert_int_equal(load(gpu, &b, 2, FW_NN_FP32), 54);
+	assert_int_equal(load(gpu, &b, 2, FW_NN_FP32, NULL), 54);
 	build_end(&b);
+	fw_nn_gpu_close(gpu);
+}
+
+static uint32_t beside(struct fw_nn_gpu *gpu, void (*model)(struct build *b), int64_t batch)
+{
+	static struct build b;
+	uint32_t n = 0;
+
+	model(&b);
+	load(gpu, &b, batch, FW_NN_FP16, &n);
+	build_end(&b);
+	return n;
+}
+
+/* The downsampling of ResNet's four stages; one of the two expanding layers in each of SqueezeNet's eight modules. */
+static void runs_independent_layers_beside_each_other(void **state)
+{
+	struct fw_error err = { 0 };
+	struct fw_nn_gpu *gpu = open_gpu(&gpus[4], &err);
+
+	(void)state;
+	if (!gpu) {
+		printf("skipped: %s\n", err.message);
+		skip();
+	}
+	assert_int_equal(beside(gpu, model_resnet50, 1), 4);
+	assert_int_equal(beside(gpu, model_squeezenet, 1), 8);
+	assert_int_equal(beside(gpu, model_resnet50, 64), 0);
 	fw_nn_gpu_close(gpu);
 }
 
@@ -150,6 +197,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_every_layer),
 		cmocka_unit_test(keeps_fp32_exact),
+		cmocka_unit_test(runs_independent_layers_beside_each_other),
 	};
 
 	fw_cudnn_open(&kept, NULL, NULL);

@@ -54,6 +54,28 @@ def start_own(bundle, work, network, batches, log, *options):
                   ",".join(map(str, batches)), *options, log=log)
 
 
+def layer_groups(own, network, batch):
+    """Measured time of the layers by kind and by size of the map, beside their roofline on an H200 (a model)."""
+    groups = {}
+    for layer in own.ask(f"layers {batch} H200")["layers"]:
+        kind = layer["kind"]
+        if kind == "conv":
+            kind = "depthwise" if layer["groups"] > 1 and layer["groups"] == layer["k"] else \
+                f"conv {layer['window']}x{layer['window']}"
+        group = groups.setdefault((kind, layer["h"]), [0, 0.0, 0.0, True])
+        group[0] += 1
+        group[1] += layer["us"]
+        group[2] += layer["roofline_us"]
+        group[3] = group[3] and layer["us"] >= 0
+    table = [{"kind": k, "map": h, "layers": g[0], "us": g[1] if g[3] else None, "roofline_us": g[2],
+              "share": g[2] / g[1] if g[3] else None} for (k, h), g in groups.items()]
+    notes[f"{network} batch {batch}: layers"] = table
+    for t in table:
+        if t["us"] is not None:
+            print(f"{network} batch {batch:3d} {t['kind']:10s} map {t['map']:3d} x{t['layers']:2d} {t['us']:9.1f} us, roofline "
+                  f"{t['roofline_us']:9.1f} us, {100 * t['share']:.0f} %", flush=True)
+
+
 def part_network(bundle, out, work, network, modes=None):
     plan = PLAN[network]
     log = open(out / f"{network}.log", "w")
@@ -75,6 +97,8 @@ def part_network(bundle, out, work, network, modes=None):
     notes[f"{network} ready, every batch size, autotuned"] = own.ready
     turns = [("ours", own, plan["batches"], False)]
     turns += [(f"PyTorch {m}", c, peers[m], True) for m, c in children.items()]
+    for batch in plan["batches"]:
+        layer_groups(own, network, batch)
     runs, launches = {}, {}
     for number in range(ROUNDS + 1):
         for batch in plan["batches"]:
@@ -125,7 +149,7 @@ def part_variants(bundle, out, work):
         try:
             engine = start_own(bundle, work, "resnet50", [1, 64], log, *options)
             for batch, launches in ((1, 200), (64, 40)):
-                row(f"resnet50 fp16 batch {batch}: ours, {name}", "ms",
+                row(f"resnet50 batch {batch}: ours, {name}", "ms",
                     [engine.ask(f"time {batch} {launches}")["ms"] for _ in range(5)], False)
             for batch, launches in ((1, 400), (8, 200), (64, 80)) if name == "bf16" else ():
                 if batch != 8:
@@ -202,7 +226,8 @@ def main():
     for r in rows:
         print(f"{r['name']:66s} {r['median']:12.4g} {r['unit']:6s} {r['min']:.4g} to {r['max']:.4g}")
     for name, value in notes.items():
-        print(name, value)
+        if not name.endswith("layers"):
+            print(name, value)
     for t in targets():
         print(f"{t['name']:40s} {t['op']} {t['target']:<12g} {t['measured']:.5g} {'met' if t['met'] else 'MISSED'}")
 

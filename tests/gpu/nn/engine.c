@@ -4,11 +4,13 @@
  *   run BATCH SAMPLES IN OUT   fp32 NCHW samples from one file, fp32 results into another
  *   time BATCH LAUNCHES        milliseconds per launch on the GPU's own clock, launched one after the other
  *   twice BATCH LAUNCHES       the same for two instances on two streams
+ *   layers BATCH GPU           each step: what choosing an engine measured, and its roofline on a GPU of that name
  * Skips (77) and says why where the engine cannot be opened.
  */
 #include "base/error.h"
 #include "gpu/cuda.h"
 #include "nn/engine.h"
+#include "nn/roofline.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -282,13 +284,47 @@ static fw_status time_launches(struct test *t, const char *line, struct fw_error
 	return status;
 }
 
+static fw_status list_layers(struct test *t, const char *line, struct fw_error *err)
+{
+	const struct fw_hw_peak *peak;
+	const struct fw_nn_plan *plan;
+	char gpu[64];
+	long long batch;
+	fw_status status;
+
+	if (sscanf(line, "layers %lld %63s", &batch, gpu) != 2)
+		return fw_fail(err, FW_ERR_ARGUMENT, "layers BATCH GPU");
+	plan = fw_nn_network_plan(t->network, batch);
+	if (!plan)
+		return fw_fail(err, FW_ERR_ARGUMENT, "batch %lld is not loaded", batch);
+	status = fw_hw_peak_find(gpu, &peak, err);
+	if (status)
+		return status;
+	printf("{\"layers\": [");
+	for (uint32_t i = 0; i < plan->n_steps; i++) {
+		const struct fw_nn_step *step = &plan->steps[i];
+		const struct fw_nn_tensor *out = &plan->tensors[step->output];
+		const struct fw_nn_roofline roof = fw_nn_step_roofline(plan, step, peak);
+
+		printf("%s{\"kind\": \"%s\", \"window\": %lld, \"groups\": %lld, \"h\": %lld, "
+		       "\"k\": %lld, \"us\": %.3f, \"roofline_us\": %.3f}",
+		       i ? ", " : "", fw_nn_step_name(step->kind), (long long)step->window.r,
+		       (long long)step->window.groups, (long long)out->h, (long long)out->c,
+		       (double)fw_nn_network_step_us(t->network, batch, i), roof.bound_s * 1e6);
+	}
+	printf("]}\n");
+	return FW_OK;
+}
+
 static fw_status obey(struct test *t, const char *line, struct fw_error *err)
 {
 	if (!strncmp(line, "run ", 4))
 		return run(t, line, err);
 	if (!strncmp(line, "time ", 5) || !strncmp(line, "twice ", 6))
 		return time_launches(t, line, err);
-	return fw_fail(err, FW_ERR_ARGUMENT, "run, time and twice are known");
+	if (!strncmp(line, "layers ", 7))
+		return list_layers(t, line, err);
+	return fw_fail(err, FW_ERR_ARGUMENT, "run, time, twice and layers are known");
 }
 
 static void close_all(struct test *t)
