@@ -99,39 +99,48 @@ static void put_kernel(const struct view *view, const struct fw_tune_candidate *
 	put_signs(view, c);
 }
 
-enum group { WITH_SIGNS, WITHOUT_SIGNS };
+enum group { WITH_SIGNS, NOT_LOOKED_AT, WITHOUT_SIGNS };
 
-/* The user's own kernels of one group; those of little time are counted. */
-static void put_own(const struct view *view, enum group group)
+/* What could not be looked at is no good launch. */
+static enum group group_of(const struct fw_tune_candidate *c)
 {
+	if (fw_tune_has_sign(c))
+		return WITH_SIGNS;
+	return c->empty_sms < 0 || c->row->occupancy < 0 ? NOT_LOOKED_AT : WITHOUT_SIGNS;
+}
+
+/* The user's own kernels of one group; those of little time are counted. False: there are none. */
+static bool put_own(const struct view *view, enum group group)
+{
+	static const char *const heads[] = {
+		[WITH_SIGNS] = "Tuning could pay: own kernels with a sign in their launch",
+		[NOT_LOOKED_AT] = "Own kernels whose launch, or whose GPU, the trace does not "
+				  "describe: nothing can be said",
+		[WITHOUT_SIGNS] = "Own kernels without a sign in their launch: only tiles and the "
+				  "like could gain"
+	};
 	uint64_t listed = 0, small = 0;
 	double small_share = 0;
 
 	for (size_t i = 0; i < view->device->kernel_count; i++) {
 		struct fw_tune_candidate c = candidate(view, i);
 
-		if (c.owner != FW_TUNE_OWN || fw_tune_has_sign(&c) != (group == WITH_SIGNS))
+		if (c.owner != FW_TUNE_OWN || group_of(&c) != group)
 			continue;
+		if (!listed && !small)
+			fw_str_printf(view->out, "\n%s\n", heads[group]);
 		if (c.share < SHARE_LEAST || listed == view->settings->top) {
 			small++;
 			small_share += c.share;
-			continue;
+		} else {
+			put_kernel(view, &c);
+			listed++;
 		}
-		if (!listed++)
-			fw_str_puts(view->out, group == WITH_SIGNS
-						       ? "\nTuning could pay: own kernels with a "
-							 "sign in their launch\n"
-						       : "\nOwn kernels without a sign in their "
-							 "launch: only tiles and the "
-							 "like could gain\n");
-		put_kernel(view, &c);
 	}
-	if (small && (listed || group == WITH_SIGNS))
-		fw_str_printf(view->out, "  %5.1f %%  %" PRIu64 " more\n", 100 * small_share,
-			      small);
-	if (!listed && !small && group == WITH_SIGNS)
-		fw_str_puts(view->out, "\nNo own kernel has a sign in its launch that another one "
-				       "would be faster.\n");
+	if (small)
+		fw_str_printf(view->out, "  %5.1f %%  %" PRIu64 " more, of less time\n",
+			      100 * small_share, small);
+	return listed || small;
 }
 
 static void put_others(const struct view *view)
@@ -152,7 +161,7 @@ static void put_others(const struct view *view)
 		if (!has_any)
 			fw_str_puts(view->out, "\nNot tunable here:\n");
 		has_any = true;
-		fw_str_printf(view->out, "  %5.1f %%  %s, %" PRIu64 " kernels and launches: %s\n",
+		fw_str_printf(view->out, "  %5.1f %%  %s (kernels and launches: %" PRIu64 "): %s\n",
 			      100 * shares[o], fw_tune_owner_name((enum fw_tune_owner)o), counts[o],
 			      fw_tune_owner_reason((enum fw_tune_owner)o));
 	}
@@ -170,7 +179,10 @@ static void put_text(const struct view *view)
 		fw_str_printf(view->out, ", the busiest of %zu", view->ledger->device_count);
 	fw_str_puts(view->out, ", by their share of the kernels' time; whose a kernel is, its name "
 			       "tells\n");
-	put_own(view, WITH_SIGNS);
+	if (!put_own(view, WITH_SIGNS))
+		fw_str_puts(view->out, "\nNo own kernel was seen to have a sign in its launch that "
+				       "another one would be faster.\n");
+	put_own(view, NOT_LOOKED_AT);
 	put_own(view, WITHOUT_SIGNS);
 	put_others(view);
 }
@@ -192,7 +204,10 @@ static void put_json_row(const struct view *view, struct fw_json *json,
 	fw_json_double(json, "share", c->share);
 	fw_json_int(json, "count", c->row->count);
 	fw_json_int(json, "total_ns", c->row->total_ns);
-	fw_json_bool(json, "has_sign", c->owner == FW_TUNE_OWN && fw_tune_has_sign(c));
+	if (group_of(c) == NOT_LOOKED_AT)
+		fw_json_null(json, "has_sign");
+	else
+		fw_json_bool(json, "has_sign", group_of(c) == WITH_SIGNS);
 	put_share(json, "empty_sms", c->empty_sms);
 	put_share(json, "tail", c->tail);
 	put_share(json, "idle_lanes", c->idle_lanes);

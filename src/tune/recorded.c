@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tune/race.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,17 +15,10 @@ struct line {
 	struct fw_tune_row row;
 };
 
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static double read_median(struct fw_tune_json *json)
 {
 	double samples[FW_TUNE_MAX_VALUES], s;
-	size_t n = 0;
+	uint32_t n = 0;
 
 	if (!fw_tune_json_enter(json, '[')) {
 		fw_tune_json_skip(json);
@@ -33,8 +27,7 @@ static double read_median(struct fw_tune_json *json)
 	while (fw_tune_json_element(json))
 		if (fw_tune_json_number(json, &s) && s > 0 && n < FW_TUNE_MAX_VALUES)
 			samples[n++] = s;
-	qsort(samples, n, sizeof(*samples), compare);
-	return n ? (samples[(n - 1) / 2] + samples[n / 2]) / 2 : -1;
+	return n ? fw_tune_median(samples, n) : -1;
 }
 
 struct reader {
