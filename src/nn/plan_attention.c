@@ -119,13 +119,10 @@ static fw_status plan_scores(struct fw_nn_planner *p, uint32_t node, const struc
 static fw_status operand(struct fw_nn_planner *p, struct fw_nn_heads heads, int64_t c,
 			 uint32_t *tensor, struct fw_error *err)
 {
-	struct fw_nn_draft_tensor view = *fw_nn_draft(p, heads.tensor);
+	struct fw_nn_draft_tensor view = fw_nn_draft_view(p, heads.tensor, FW_NN_NONE);
 
-	view.parent = heads.tensor;
 	view.shift = heads.first;
-	view.pixels = 1;
 	view.c = view.padded_c = c;
-	view.dense = view.is_fixed = false;
 	if (heads.first < 0 || c > fw_nn_draft(p, heads.tensor)->c - heads.first)
 		return fw_fail(err, FW_ERR_UNSUPPORTED, "heads of '%.64s' reach past its channels",
 			       view.name);
@@ -160,7 +157,7 @@ static fw_status plan_context(struct fw_nn_planner *p, uint32_t node,
 	const struct fw_nn_node *n = &p->graph->nodes[node];
 	uint32_t tensor = p->places[n->inputs[1]].tensor, step, output;
 	int64_t c = shares->heads * shares->width;
-	struct fw_nn_draft_tensor draft = *fw_nn_draft(p, tensor);
+	struct fw_nn_draft_tensor draft = fw_nn_draft_like(p, tensor, n->outputs[0]);
 	struct fw_nn_axes result = *v;
 	struct fw_nn_step *s;
 	fw_status status;
@@ -174,13 +171,8 @@ static fw_status plan_context(struct fw_nn_planner *p, uint32_t node,
 	if ((status = side_by_side(p, node, parts, c, &tensor, err)) ||
 	    (status = fw_nn_step_new(p, node, FW_NN_STEP_ATTENTION, tensor, &step, err)))
 		return status;
-	draft.name = p->graph->values[n->outputs[0]].name;
 	draft.c = draft.padded_c = c;
-	draft.parent = FW_NN_NONE;
-	draft.shift = 0;
-	draft.pixels = 1;
 	draft.producer = step;
-	draft.dense = draft.is_fixed = false;
 	if ((status = fw_nn_tensor_new(p, &draft, &output, err)))
 		return status;
 	s = &fw_nn_draft_step(p, step)->step;

@@ -91,7 +91,7 @@ static bool is_last(struct fw_nn_planner *p, uint32_t tensor, const struct fw_nn
 fw_status fw_nn_axes_place(struct fw_nn_planner *p, uint32_t value, uint32_t tensor,
 			   struct fw_nn_axes *axes, struct fw_error *err)
 {
-	struct fw_nn_draft_tensor view = *fw_nn_draft(p, tensor);
+	struct fw_nn_draft_tensor view = fw_nn_draft_view(p, tensor, value);
 	struct fw_nn_axes *kept;
 	int64_t c;
 
@@ -107,14 +107,10 @@ fw_status fw_nn_axes_place(struct fw_nn_planner *p, uint32_t value, uint32_t ten
 	p->places[value] = (struct fw_nn_place){ tensor, FW_NN_LAST, NULL };
 	if (c == view.c && view.w == 1)
 		return FW_OK;
-	view.name = p->graph->values[value].name;
-	view.parent = tensor;
 	view.shift = axes->first_channel;
-	view.pixels = 1;
 	view.h *= view.w;
 	view.w = 1;
 	view.c = view.padded_c = c;
-	view.dense = view.is_fixed = false;
 	return fw_nn_alias(p, value, FW_NN_LAST, &view, err);
 }
 
@@ -225,7 +221,8 @@ static bool gather(const struct fw_nn_planner *p, const struct fw_nn_node *n,
 	const struct fw_nn_value *index = &p->graph->values[n->inputs[1]];
 	int64_t axis = fw_nn_attr_int(n, "axis", 0), at;
 
-	if (!index->data || index->type != FW_NN_I64 || index->bytes != sizeof(int64_t))
+	if (!index->data || index->type != FW_NN_I64 || index->bytes != sizeof(int64_t) ||
+	    p->shapes[n->inputs[1]].rank > 1)
 		return false;
 	at = *(const int64_t *)index->data;
 	axis = axis < 0 ? axis + axes->rank : axis;
@@ -280,6 +277,24 @@ static fw_status split(struct fw_nn_planner *p, uint32_t node, bool *is_view, st
 	return FW_OK;
 }
 
+/* Whether the atoms give the shape that inference found. */
+static bool agrees(const struct fw_nn_axes *axes, const struct fw_nn_shape *shape)
+{
+	struct fw_nn_shape left = *shape;
+
+	for (uint32_t i = 0; i < axes->n_atoms; i++) {
+		int64_t *dim = &left.dims[axes->atoms[i].dim];
+
+		if (axes->rank != shape->rank || *dim % axes->atoms[i].size)
+			return false;
+		*dim /= axes->atoms[i].size;
+	}
+	for (uint32_t i = 0; i < left.rank; i++)
+		if (left.dims[i] != 1)
+			return false;
+	return axes->rank == shape->rank;
+}
+
 fw_status fw_nn_axes_view(struct fw_nn_planner *p, uint32_t node, bool *is_view,
 			  struct fw_error *err)
 {
@@ -296,6 +311,7 @@ fw_status fw_nn_axes_view(struct fw_nn_planner *p, uint32_t node, bool *is_view,
 	case FW_NN_SLICE: *is_view = slice(p, n, &axes); break;
 	default: *is_view = reshape(&p->shapes[n->outputs[0]], &axes); break;
 	}
+	*is_view = *is_view && agrees(&axes, &p->shapes[n->outputs[0]]);
 	if (!*is_view)
 		return FW_OK;
 	return fw_nn_axes_place(p, n->outputs[0], p->places[n->inputs[0]].tensor, &axes, err);

@@ -8,7 +8,7 @@
 static fw_status add_part(struct fw_nn_planner *p, uint32_t node, uint32_t from, uint32_t output,
 			  int64_t shift, struct fw_error *err)
 {
-	struct fw_nn_draft_tensor view = *fw_nn_draft(p, from);
+	struct fw_nn_draft_tensor view = fw_nn_draft_like(p, from, FW_NN_NONE);
 	const struct fw_nn_draft_tensor *whole = fw_nn_draft(p, output);
 	uint32_t step, part;
 	fw_status status;
@@ -21,10 +21,7 @@ static fw_status add_part(struct fw_nn_planner *p, uint32_t node, uint32_t from,
 		return status;
 	view.parent = output;
 	view.shift = shift;
-	view.pixels = 1;
-	view.padded_c = view.c;
 	view.producer = step;
-	view.dense = view.is_fixed = false;
 	if ((status = fw_nn_tensor_new(p, &view, &part, err)))
 		return status;
 	fw_nn_draft_step(p, step)->step.output = part;
@@ -36,16 +33,12 @@ static fw_status add_part(struct fw_nn_planner *p, uint32_t node, uint32_t from,
 fw_status fw_nn_concat_new(struct fw_nn_planner *p, uint32_t node, uint32_t n,
 			   const uint32_t *tensors, uint32_t *output, struct fw_error *err)
 {
-	struct fw_nn_draft_tensor whole = *fw_nn_draft(p, tensors[0]);
+	struct fw_nn_draft_tensor whole = fw_nn_draft_like(p, tensors[0], FW_NN_NONE);
 	struct fw_nn_draft_concat *concat;
 	int64_t shift = 0;
 	fw_status status;
 
 	whole.name = p->graph->nodes[node].name;
-	whole.parent = FW_NN_NONE;
-	whole.shift = 0;
-	whole.pixels = 1;
-	whole.dense = whole.is_fixed = false;
 	for (uint32_t i = 1; i < n; i++)
 		if (__builtin_add_overflow(whole.c, fw_nn_draft(p, tensors[i])->c, &whole.c))
 			return fw_nn_refuse(p, node, err, "its result is too large");

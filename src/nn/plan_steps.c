@@ -41,16 +41,10 @@ fw_status fw_nn_step_result(struct fw_nn_planner *p, uint32_t step, uint32_t val
 fw_status fw_nn_step_result_like(struct fw_nn_planner *p, uint32_t step, uint32_t value,
 				 struct fw_nn_place like, struct fw_error *err)
 {
-	struct fw_nn_draft_tensor draft = *fw_nn_draft(p, like.tensor);
+	struct fw_nn_draft_tensor draft = fw_nn_draft_like(p, like.tensor, value);
 	fw_status status;
 
-	draft.name = p->graph->values[value].name;
-	draft.padded_c = draft.c;
-	draft.parent = FW_NN_NONE;
-	draft.shift = 0;
-	draft.pixels = 1;
 	draft.producer = step;
-	draft.dense = draft.is_fixed = false;
 	status = fw_nn_tensor_new(p, &draft, &p->places[value].tensor, err);
 	p->places[value].layout = like.layout;
 	fw_nn_draft_step(p, step)->step.output = p->places[value].tensor;
@@ -256,7 +250,7 @@ static fw_status place_rows(struct fw_nn_planner *p, uint32_t node, uint32_t ste
 {
 	const struct fw_nn_node *n = &p->graph->nodes[node];
 	struct fw_nn_place from = p->places[n->inputs[0]];
-	struct fw_nn_draft_tensor draft = *fw_nn_draft(p, from.tensor);
+	struct fw_nn_draft_tensor draft = fw_nn_draft_like(p, from.tensor, n->outputs[0]);
 	struct fw_nn_axes axes;
 	uint32_t output;
 	fw_status status;
@@ -266,16 +260,13 @@ static fw_status place_rows(struct fw_nn_planner *p, uint32_t node, uint32_t ste
 	axes = *from.axes;
 	if (axes.n_atoms && axes.atoms[axes.n_atoms - 1].kind == FW_NN_ATOM_CHANNEL)
 		axes.n_atoms--;
+	if (axes.n_atoms == FW_NN_MAX_ATOMS)
+		return fw_nn_refuse(p, node, err, "its rows have too many parts");
 	if (k != 1)
 		axes.atoms[axes.n_atoms++] =
 			(struct fw_nn_atom){ FW_NN_ATOM_CHANNEL, axes.rank - 1, k, 1 };
-	draft.name = p->graph->values[n->outputs[0]].name;
 	draft.c = draft.padded_c = k;
-	draft.parent = FW_NN_NONE;
-	draft.shift = 0;
-	draft.pixels = 1;
 	draft.producer = step;
-	draft.dense = draft.is_fixed = false;
 	if ((status = fw_nn_tensor_new(p, &draft, &output, err)))
 		return status;
 	fw_nn_draft_step(p, step)->step.output = output;

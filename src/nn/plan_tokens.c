@@ -176,12 +176,8 @@ fw_status fw_nn_plan_first_token(struct fw_nn_planner *p, uint32_t node, bool *i
 	    *(const int64_t *)index->data)
 		return FW_OK;
 	*is_done = true;
-	view = *fw_nn_draft(p, place.tensor);
-	view.name = p->graph->values[n->outputs[0]].name;
-	view.parent = place.tensor;
-	view.shift = 0;
+	view = fw_nn_draft_view(p, place.tensor, n->outputs[0]);
 	view.pixels = view.h * view.w;
 	view.h = view.w = 1;
-	view.dense = view.is_fixed = false;
 	return fw_nn_alias(p, n->outputs[0], FW_NN_LAST, &view, err);
 }

@@ -24,6 +24,28 @@ fw_status fw_nn_refuse(const struct fw_nn_planner *p, uint32_t node, struct fw_e
 		       reason);
 }
 
+struct fw_nn_draft_tensor fw_nn_draft_like(struct fw_nn_planner *p, uint32_t like, uint32_t value)
+{
+	struct fw_nn_draft_tensor draft = *fw_nn_draft(p, like);
+
+	if (value != FW_NN_NONE)
+		draft.name = p->graph->values[value].name;
+	draft.padded_c = draft.c;
+	draft.parent = FW_NN_NONE;
+	draft.shift = 0;
+	draft.pixels = 1;
+	draft.dense = draft.is_fixed = false;
+	return draft;
+}
+
+struct fw_nn_draft_tensor fw_nn_draft_view(struct fw_nn_planner *p, uint32_t base, uint32_t value)
+{
+	struct fw_nn_draft_tensor draft = fw_nn_draft_like(p, base, value);
+
+	draft.parent = base;
+	return draft;
+}
+
 fw_status fw_nn_tensor_new(struct fw_nn_planner *p, const struct fw_nn_draft_tensor *draft,
 			   uint32_t *tensor, struct fw_error *err)
 {

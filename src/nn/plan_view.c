@@ -22,19 +22,14 @@ static fw_status regrid(struct fw_nn_planner *p, uint32_t from, uint32_t value,
 			enum fw_nn_layout layout, int64_t h, int64_t w, struct fw_error *err)
 {
 	uint32_t base = p->places[from].tensor;
-	struct fw_nn_draft_tensor view = *fw_nn_draft(p, base);
+	struct fw_nn_draft_tensor view = fw_nn_draft_view(p, base, value);
 
 	if (view.h == h && view.w == w) {
 		p->places[value] = (struct fw_nn_place){ base, layout, NULL };
 		return FW_OK;
 	}
-	view.name = p->graph->values[value].name;
 	view.h = h;
 	view.w = w;
-	view.parent = base;
-	view.shift = 0;
-	view.pixels = 1;
-	view.dense = view.is_fixed = false;
 	return fw_nn_alias(p, value, layout, &view, err);
 }
 
@@ -155,14 +150,10 @@ static fw_status plan_transpose(struct fw_nn_planner *p, uint32_t node, struct f
 static fw_status take_channels(struct fw_nn_planner *p, uint32_t from, uint32_t value,
 			       int64_t first, int64_t count, struct fw_error *err)
 {
-	struct fw_nn_draft_tensor view = *fw_nn_draft(p, p->places[from].tensor);
+	struct fw_nn_draft_tensor view = fw_nn_draft_view(p, p->places[from].tensor, value);
 
-	view.name = p->graph->values[value].name;
-	view.parent = p->places[from].tensor;
 	view.shift = first;
-	view.pixels = 1;
 	view.c = view.padded_c = count;
-	view.dense = view.is_fixed = false;
 	return fw_nn_alias(p, value, p->places[from].layout, &view, err);
 }
 

@@ -83,6 +83,10 @@ fw_status fw_nn_refuse(const struct fw_nn_planner *p, uint32_t node, struct fw_e
 /* A new tensor in the shape that a value has under a layout; the value lies there from now on. */
 fw_status fw_nn_place_new(struct fw_nn_planner *p, uint32_t value, enum fw_nn_layout layout,
 			  struct fw_error *err);
+/* A tensor of the size of `like` in memory of its own; of value (FW_NN_NONE: of the same name). */
+struct fw_nn_draft_tensor fw_nn_draft_like(struct fw_nn_planner *p, uint32_t like, uint32_t value);
+/* The same as a view of `base`. */
+struct fw_nn_draft_tensor fw_nn_draft_view(struct fw_nn_planner *p, uint32_t base, uint32_t value);
 /* A tensor of n x h x w x c elements. */
 fw_status fw_nn_tensor_new(struct fw_nn_planner *p, const struct fw_nn_draft_tensor *draft,
 			   uint32_t *tensor, struct fw_error *err);

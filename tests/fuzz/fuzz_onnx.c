@@ -1,9 +1,28 @@
-/* An ONNX model, shapes for it before and after folding. */
-#include "nn/graph.h"
+/* An ONNX model, shapes for it before and after folding, and plans. */
+#include "nn/plan.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Fused as engines like it best, and not at all. */
+static void make_plans(const struct fw_nn_graph *graph)
+{
+	for (int fuse = 0; fuse < 2; fuse++) {
+		const struct fw_nn_plan_options options = {
+			.batch = 2 + fuse,
+			.precision = FW_NN_FP16,
+			.channel_multiple = 4,
+			.concat_in_place = true,
+			.residual_in_place = true,
+			.fuse = fuse,
+		};
+		struct fw_nn_plan plan;
+
+		if (!fw_nn_plan_make(graph, &options, &plan, NULL))
+			fw_nn_plan_free(&plan);
+	}
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -15,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fw_nn_onnx_parse(data, size, NULL, &options, &graph, NULL))
 		return 0;
 	if (!fw_nn_infer(&graph, 2, &arena, &shapes, NULL) && !fw_nn_fold(&graph, NULL))
-		(void)fw_nn_infer(&graph, 3, &arena, &shapes, NULL);
+		make_plans(&graph);
 	fw_arena_release(&arena);
 	fw_nn_graph_free(&graph);
 	return 0;
