@@ -277,9 +277,12 @@ static fw_status keep_steps(struct fw_nn_planner *p, struct fw_error *err)
 		if (!fw_nn_draft_step(p, i)->is_dropped)
 			plan->steps[plan->n_steps++] = fw_nn_draft_step(p, i)->step;
 	}
-	/* What comes before every step, a view of the input, belongs to the first. */
+	/* What comes before every step, a view of the input, belongs to the first; what computes shapes to none. */
 	for (uint32_t i = 0; i < p->graph->n_nodes; i++)
-		p->node_step[i] = p->node_step[i] == FW_NN_NONE ? 0 : numbers[p->node_step[i]];
+		if (p->node_step[i] != FW_NN_NONE)
+			p->node_step[i] = numbers[p->node_step[i]];
+		else if (!is_of_shapes(p->graph, &p->graph->nodes[i]))
+			p->node_step[i] = 0;
 	return FW_OK;
 }
 
@@ -294,7 +297,8 @@ static fw_status list_nodes(struct fw_nn_planner *p, struct fw_error *err)
 	if (!list)
 		return fw_fail_nomem(err, p->graph->n_nodes * sizeof(*list));
 	for (uint32_t i = 0; i < p->graph->n_nodes; i++)
-		plan->steps[p->node_step[i]].n_nodes++;
+		if (p->node_step[i] != FW_NN_NONE)
+			plan->steps[p->node_step[i]].n_nodes++;
 	for (uint32_t i = 0; i < plan->n_steps; i++, draft++) {
 		struct fw_nn_step *s = &plan->steps[i];
 
@@ -310,8 +314,11 @@ static fw_status list_nodes(struct fw_nn_planner *p, struct fw_error *err)
 		s->n_nodes = 0;
 	}
 	for (uint32_t i = 0; i < p->graph->n_nodes; i++) {
-		struct fw_nn_step *s = &plan->steps[p->node_step[i]];
+		struct fw_nn_step *s;
 
+		if (p->node_step[i] == FW_NN_NONE)
+			continue;
+		s = &plan->steps[p->node_step[i]];
 		list[(size_t)(s->nodes - list) + s->n_nodes++] = i;
 	}
 	return FW_OK;

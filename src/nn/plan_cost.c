@@ -43,13 +43,21 @@ static uint64_t per_result(const struct fw_nn_step *s, const struct fw_nn_tensor
 	case FW_NN_STEP_ELEMENTWISE: return extras;
 	case FW_NN_STEP_SOFTMAX: return 4; /* maximum, difference and exponential, sum, quotient */
 	case FW_NN_STEP_LAYER_NORM:
-		return 7;          /* mean, difference, square, sum, quotient, scale, shift */
-	case FW_NN_STEP_ATTENTION: /* q k^T and its product with v, over all tokens; softmax of it */
-		return times((uint64_t)input->h, 4 + 4 * (uint64_t)s->heads);
+		return 7; /* mean, difference, square, sum, quotient, scale, shift */
+	case FW_NN_STEP_ATTENTION: return 0; /* attention_flops */
 	case FW_NN_STEP_TOKENS: return 1;
 	case FW_NN_STEP_COPY: return 0;
 	}
 	return 0;
+}
+
+/* q k^T and its product with v: a multiply-add for each pair of tokens and channel; softmax of each pair and head. */
+static uint64_t attention_flops(const struct fw_nn_step *s, const struct fw_nn_tensor *output)
+{
+	uint64_t tokens = (uint64_t)(output->h * output->w);
+	uint64_t pairs = times((uint64_t)output->n, times(tokens, tokens));
+
+	return times(pairs, 4 * (uint64_t)output->c + 4 * (uint64_t)s->heads);
 }
 
 static void cost_step(const struct fw_nn_plan *plan, struct fw_nn_step *s)
@@ -61,7 +69,8 @@ static void cost_step(const struct fw_nn_plan *plan, struct fw_nn_step *s)
 
 	if (s->second != FW_NN_NONE)
 		read += elements(&plan->tensors[s->second]);
-	s->flops = times(elements(output), per_result(s, input));
+	s->flops = s->kind == FW_NN_STEP_ATTENTION ? attention_flops(s, output)
+						   : times(elements(output), per_result(s, input));
 	s->read_bytes = read * element;
 	s->write_bytes = elements(output) * element;
 }

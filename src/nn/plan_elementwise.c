@@ -195,6 +195,67 @@ static bool is_one_pixel_of(struct fw_nn_planner *p, uint32_t a, uint32_t b, uin
 	       p->shapes[a].rank == p->shapes[b].rank && fw_nn_same_shape(p, a, result);
 }
 
+/* The step whose only result is value, seen through views that nothing else reads; FW_NN_NONE: there is none. */
+static uint32_t sole_writer(struct fw_nn_planner *p, uint32_t value)
+{
+	uint32_t tensor = p->places[value].tensor, step = fw_nn_draft(p, tensor)->producer;
+	uint32_t producer = p->graph->values[value].producer;
+
+	if (step == FW_NN_NONE || fw_nn_draft_step(p, step)->step.output != tensor)
+		return FW_NN_NONE;
+	for (;;) {
+		if (p->uses[value] != 1 || producer == FW_NN_NONE || p->node_step[producer] != step)
+			return FW_NN_NONE;
+		if (p->graph->nodes[producer].op != FW_NN_RESHAPE &&
+		    p->graph->nodes[producer].op != FW_NN_TRANSPOSE)
+			return step;
+		value = p->graph->nodes[producer].inputs[0];
+		producer = p->graph->values[value].producer;
+	}
+}
+
+/* Whether no step reads the tensor yet. */
+static bool is_unread(struct fw_nn_planner *p, uint32_t tensor)
+{
+	for (uint32_t i = 0; i < p->steps.len; i++) {
+		const struct fw_nn_step *s = &fw_nn_draft_step(p, i)->step;
+
+		if (s->input == tensor || s->second == tensor)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A sum whose one operand comes from a product with nothing but views between them, as attention's output has in
+ * PyTorch: the product takes the other operand as its residual if that was there before it. False: there is no such product.
+ */
+static bool fuse_residual_back(struct fw_nn_planner *p, uint32_t node)
+{
+	const struct fw_nn_node *n = &p->graph->nodes[node];
+	uint32_t value = n->outputs[0];
+
+	for (uint32_t i = 0; i < 2 && p->options->fuse; i++) {
+		uint32_t a = n->inputs[i], b = n->inputs[1 - i], step = sole_writer(p, a);
+		uint32_t other = p->places[b].tensor, writer = fw_nn_draft(p, other)->producer;
+		struct fw_nn_step *s;
+
+		if (step == FW_NN_NONE || a == b || fw_nn_draft(p, other)->parent != FW_NN_NONE)
+			continue;
+		s = &fw_nn_draft_step(p, step)->step;
+		if ((writer != FW_NN_NONE && writer >= step) || s->kind != FW_NN_STEP_GEMM ||
+		    s->second != FW_NN_NONE || s->act.kind != FW_NN_ACT_NONE ||
+		    !is_unread(p, s->output))
+			continue;
+		s->second = other;
+		p->places[value] = p->places[a];
+		p->node_step[node] = step;
+		fw_nn_fuse_after(p, step, &value);
+		return true;
+	}
+	return false;
+}
+
 /* Sum, difference or product of two computed values. */
 static fw_status plan_binary(struct fw_nn_planner *p, uint32_t node, struct fw_error *err)
 {
@@ -216,6 +277,8 @@ static fw_status plan_binary(struct fw_nn_planner *p, uint32_t node, struct fw_e
 			"operands of two shapes are supported where one has one pixel only");
 	if (n->op == FW_NN_DIV)
 		return fw_nn_refuse(p, node, err, "a division is supported by a constant only");
+	if (n->op == FW_NN_ADD && fw_nn_same_shape(p, a, b) && fuse_residual_back(p, node))
+		return FW_OK;
 	status = fw_nn_step_new(p, node, FW_NN_STEP_ELEMENTWISE, p->places[a].tensor, &step, err);
 	if (status)
 		return status;

@@ -131,6 +131,9 @@ static fw_status plan_class_token(struct fw_nn_planner *p, uint32_t node, bool *
 	status = tokens_step(p, node, from, value, 1, first, added, err);
 	if (!status && added)
 		p->node_step[add] = step;
+	add = p->graph->values[n->inputs[0]].producer; /* an Expand of the token */
+	if (!status && add != FW_NN_NONE)
+		p->node_step[add] = step;
 	return status;
 }
 

@@ -4,6 +4,7 @@
 #include "serve/plan_print.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define STEP_WIDTH  30

@@ -174,8 +174,8 @@ CASES = (
     ("efficientnet-13", lambda: mobile(nn.SiLU, nn.Sigmoid), 13, False, 18),
     ("densenet-17", Dense, 17, False, None),
     ("convnext-17", next_net, 17, False, 9),
-    ("vit-module-11", lambda: Vision(Module), 11, True, 20),
-    ("vit-module-17", lambda: Vision(Module), 17, False, 20),
+    ("vit-module-11", lambda: Vision(Module), 11, True, 18),
+    ("vit-module-17", lambda: Vision(Module), 17, False, 18),
     ("vit-one-linear-14", lambda: Vision(OneLinear), 14, True, 18),
     ("vit-three-linears-17", lambda: Vision(ThreeLinears), 17, True, None),
 )
