@@ -95,13 +95,13 @@ static fw_status weight_rows(struct fw_onednn_builder *b, int64_t first, int64_t
 		b, dnnl_memory_desc_init_by_tag(&arg->md, 3, dims, dnnl_f32, dnnl_abc), "tokens");
 }
 
-/* n tokens of each of `samples` samples, from token `first` of sample `sample` on. */
-static fw_status tokens(struct fw_onednn_builder *b, const struct fw_nn_tensor *t, int64_t sample,
-			const int64_t range[3], struct fw_onednn_arg *arg)
+/* n tokens of a sample, from token `first` on. */
+static fw_status tokens(struct fw_onednn_builder *b, const struct fw_nn_tensor *t,
+			const int64_t place[3], struct fw_onednn_arg *arg)
 {
-	int64_t first = range[0], n = range[1], samples = range[2];
-	const dnnl_dims_t dims = { samples, n, t->c };
-	const dnnl_dims_t strides = { t->h * t->w * t->pixel_stride, t->pixel_stride, 1 };
+	int64_t sample = place[0], first = place[1], n = place[2];
+	const dnnl_dims_t dims = { 1, n, t->c };
+	const dnnl_dims_t strides = { n * t->pixel_stride, t->pixel_stride, 1 };
 	size_t size = b->type == dnnl_f32 ? 4 : 2;
 
 	*arg = (struct fw_onednn_arg){
@@ -132,22 +132,24 @@ static fw_status add_positions(struct fw_onednn_builder *b, const struct fw_oned
 	return status ? status : fw_onednn_add_operation(b, &operation, &none, args, 3);
 }
 
+/* A call a sample: over several, whose results lie apart, oneDNN adds with its slow reference code. */
 fw_status fw_onednn_tokens(struct fw_onednn_builder *b)
 {
 	const struct fw_nn_tensor *in = &b->plan->tensors[b->step->input];
 	const struct fw_nn_tensor *out = &b->plan->tensors[b->step->output];
 	int64_t lead = out->h - in->h;
 	struct fw_onednn_arg input, weight, output;
-	fw_status status;
+	fw_status status = FW_OK;
 
 	for (int64_t i = 0; lead > 0 && i < out->n; i++)
 		if ((status = weight_rows(b, 0, lead, &weight)) ||
-		    (status = tokens(b, out, i, (int64_t[]){ 0, lead, 1 }, &output)) ||
+		    (status = tokens(b, out, (int64_t[]){ i, 0, lead }, &output)) ||
 		    (status = fw_onednn_copy(b, &weight, &output)))
 			return status;
-	if ((status = tokens(b, in, 0, (int64_t[]){ 0, in->h, in->n }, &input)) ||
-	    (status = weight_rows(b, lead, in->h, &weight)) ||
-	    (status = tokens(b, out, 0, (int64_t[]){ lead, in->h, out->n }, &output)))
-		return status;
-	return add_positions(b, &input, &weight, &output);
+	for (int64_t i = 0; i < out->n && !status; i++)
+		if (!(status = tokens(b, in, (int64_t[]){ i, 0, in->h }, &input)) &&
+		    !(status = weight_rows(b, lead, in->h, &weight)) &&
+		    !(status = tokens(b, out, (int64_t[]){ i, lead, in->h }, &output)))
+			status = add_positions(b, &input, &weight, &output);
+	return status;
 }

@@ -38,7 +38,7 @@ enum fw_nn_step_kind {
 
 enum fw_nn_activation {
 	FW_NN_ACT_NONE,
-	FW_NN_ACT_CLAMP, /* to [low, high]: relu, relu6, clip; an open end is +-infinity. NaN stays NaN. */
+	FW_NN_ACT_CLAMP, /* to [low, high]: relu, relu6, clip; an open end is +-infinity. NaN stays NaN, but see docs/nn-engines.md. */
 	FW_NN_ACT_SIGMOID,
 	FW_NN_ACT_HARD_SIGMOID, /* max(0, min(1, alpha x + beta)) */
 	FW_NN_ACT_HARD_SWISH,   /* x max(0, min(1, x / 6 + 0.5)) */
