@@ -4,7 +4,8 @@
  * Compressed image in, planes out, into memory that the caller gave: a cell of a pinned slab, or of the heap. JPEG is
  * decoded as far as the entropy coding and the inverse DCT go (libjpeg-turbo's raw data: Y, Cb, Cr at their own
  * resolution, scaled down in the DCT while the short side stays at least min_short_side); colour, resize, crop and
- * normalisation are left to fw_preprocess_cpu or to a GPU kernel that does the same sums. PNG gives RGB or grey.
+ * normalisation are left to fw_preprocess_cpu or to a GPU kernel that does the same sums. PNG gives RGB, reduced by a
+ * whole factor (means of k x k pixels) under the same rule; alpha is dropped, as PIL's convert("RGB") does.
  */
 #include "base/error.h"
 
@@ -19,6 +20,7 @@ struct fw_image_limits {
 	uint64_t max_pixels;     /* of the header's width x height; default 100 million */
 	uint32_t max_scans;      /* of a progressive JPEG; default 100 */
 	double max_seconds;      /* of CPU time for one image; default 2; 0: none */
+	uint64_t max_memory;     /* of the decoder beside the cell, bytes; default 256 MiB */
 	uint32_t min_short_side; /* scaled decode keeps at least this; 0: full size */
 };
 
@@ -29,11 +31,15 @@ struct fw_image_plane {
 
 /* What lies in a cell. Plain data: copied to the GPU beside the samples. */
 struct fw_image {
-	uint32_t kind;          /* enum fw_image_kind */
-	uint32_t width, height; /* of the picture as decoded, before orientation */
-	uint32_t orientation;   /* EXIF 1 to 8 */
+	uint32_t kind;                        /* enum fw_image_kind */
+	uint32_t width, height;               /* of the picture as decoded, before orientation */
+	uint32_t source_width, source_height; /* as the header says */
+	/* One pixel of the source is scale_num / scale_den of one decoded; the last may stick out past the source. */
+	uint32_t scale_num, scale_den;
+	uint32_t orientation; /* EXIF 1 to 8 */
 	uint32_t n_planes;
-	struct fw_image_plane planes[3]; /* RGB: one plane of 3-byte pixels */
+	/* RGB: one plane of 3-byte pixels (PNG), or three planes (JPEG). The first is width x height; chroma may be less. */
+	struct fw_image_plane planes[3];
 };
 
 void fw_image_limits_init(struct fw_image_limits *limits);
@@ -55,7 +61,10 @@ fw_status fw_image_decode(struct fw_image_decoder *decoder, const void *bytes, s
 			  uint8_t *cell, size_t cell_bytes, struct fw_image *image,
 			  struct fw_error *err);
 
-/* A cell that holds every picture that the scaled decode to this short side can give; aspect: longest over shortest. */
+/*
+ * A cell that holds every picture that the scaled decode to this short side can give, up to a source whose short side is
+ * 16 times min_short_side; aspect: longest over shortest.
+ */
 size_t fw_image_cell_bytes(uint32_t min_short_side, double max_aspect);
 
 #endif
