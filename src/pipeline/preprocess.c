@@ -74,9 +74,9 @@ static void *allocate(size_t n, size_t each, size_t *total)
 static bool allocate_axis(struct fw_axis *axis, uint32_t crop, uint32_t max_taps, size_t *total)
 {
 	axis->max_taps = max_taps;
-	axis->pixels = allocate(crop, sizeof(*axis->pixels), total);
+	axis->first = allocate(crop, sizeof(*axis->first), total);
 	axis->weights = allocate((size_t)crop * max_taps, sizeof(*axis->weights), total);
-	return axis->pixels && axis->weights;
+	return axis->first && axis->weights;
 }
 
 static bool allocate_all(struct fw_preprocess_scratch *s, size_t *total)
@@ -137,9 +137,9 @@ void fw_preprocess_close(struct fw_preprocess_scratch *s)
 {
 	if (!s)
 		return;
-	free(s->x.pixels);
+	free(s->x.first);
 	free(s->x.weights);
-	free(s->y.pixels);
+	free(s->y.first);
 	free(s->y.weights);
 	free(s->row);
 	free(s->resized_rows);
@@ -235,12 +235,11 @@ static inline fw_pixel round_levels(fw_pixel levels)
 static void resize_row(const struct fw_axis *axis, const fw_pixel *row, fw_pixel *out)
 {
 	for (uint32_t i = 0; i < axis->n_pixels; i++) {
-		const struct fw_axis_pixel *pixel = &axis->pixels[i];
 		const float *weights = axis->weights + (size_t)i * axis->max_taps;
-		const fw_pixel *in = row + (pixel->first - axis->begin);
+		const fw_pixel *in = row + (axis->first[i] - axis->begin);
 		fw_pixel sum = { 0 };
 
-		for (uint32_t t = 0; t < pixel->n_taps; t++)
+		for (uint32_t t = 0; t < axis->n_taps; t++)
 			sum += in[t] * weights[t];
 		out[i] = round_levels(sum);
 	}
@@ -250,18 +249,17 @@ static void resize_row(const struct fw_axis *axis, const fw_pixel *row, fw_pixel
 static void write_row(const struct fw_preprocess_scratch *s, uint32_t j, float *out,
 		      ptrdiff_t stride)
 {
-	const struct fw_axis_pixel *pixel = &s->y.pixels[j];
 	const float *weights = s->y.weights + (size_t)j * s->y.max_taps;
 	const fw_pixel scale = { s->scale[0], s->scale[1], s->scale[2], 0 };
 	const fw_pixel shift = { s->shift[0], s->shift[1], s->shift[2], 0 };
 
-	for (uint32_t t = 0; t < pixel->n_taps; t++)
-		s->row_order[t] = s->resized_rows +
-				  (size_t)((pixel->first + t) % s->y.max_taps) * s->preprocess.crop;
+	for (uint32_t t = 0; t < s->y.n_taps; t++)
+		s->row_order[t] = s->resized_rows + (size_t)((s->y.first[j] + t) % s->y.max_taps) *
+							    s->preprocess.crop;
 	for (uint32_t i = 0; i < s->x.n_pixels; i++, out += stride) {
 		fw_pixel sum = { 0 };
 
-		for (uint32_t t = 0; t < pixel->n_taps; t++)
+		for (uint32_t t = 0; t < s->y.n_taps; t++)
 			sum += s->row_order[t][i] * weights[t];
 		sum = round_levels(sum) * scale + shift;
 		out[0] = sum[0];
@@ -314,8 +312,7 @@ fw_status fw_preprocess_cpu(struct fw_preprocess_scratch *s, const uint8_t *cell
 	uint32_t next = s->y.begin;
 	fill(s, out, pixel_stride);
 	for (uint32_t j = 0; j < s->y.n_pixels; j++) {
-		const struct fw_axis_pixel *pixel = &s->y.pixels[j];
-		for (; next < pixel->first + pixel->n_taps; next++) {
+		for (; next < s->y.first[j] + s->y.n_taps; next++) {
 			fw_row_read(&reader, next, s->row);
 			resize_row(&s->x, s->row,
 				   s->resized_rows +

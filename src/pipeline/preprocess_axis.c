@@ -25,18 +25,17 @@ static double triangle(double x)
 	return x < 1 ? 1 - x : 0;
 }
 
+/* PIL's weights of one pixel; those of samples outside its triangle are 0. */
 static void weigh(struct fw_axis *axis, uint32_t i, double centre, double support)
 {
-	struct fw_axis_pixel *pixel = &axis->pixels[i];
 	float *weights = axis->weights + (size_t)i * axis->max_taps;
-	double total = 0;
+	double from = (double)axis->first[i] - centre + 0.5, total = 0;
 
-	for (uint32_t t = 0; t < pixel->n_taps; t++)
-		total += triangle((t + (double)pixel->first - centre + 0.5) / support);
-	for (uint32_t t = 0; t < pixel->n_taps; t++) {
-		double w = triangle((t + (double)pixel->first - centre + 0.5) / support);
-		weights[t] =
-			(float)(floor((total > 0 ? w / total : 0) * WEIGHT_ONE + 0.5) / WEIGHT_ONE);
+	for (uint32_t t = 0; t < axis->n_taps; t++)
+		total += triangle((from + t) / support);
+	for (uint32_t t = 0; t < axis->n_taps; t++) {
+		double w = total > 0 ? triangle((from + t) / support) / total : 0;
+		weights[t] = (float)(floor(w * WEIGHT_ONE + 0.5) / WEIGHT_ONE);
 	}
 }
 
@@ -58,21 +57,15 @@ fw_status fw_axis_plan(struct fw_axis *axis, const struct fw_axis_lengths *lengt
 		return fw_fail(err, FW_ERR_ARGUMENT,
 			       "the picture is %g times the wanted size, more than its cell holds",
 			       scale);
-	axis->begin = lengths->decoded;
-	axis->end = 0;
+	axis->n_taps = (uint32_t)fmin(ceil(2 * support), lengths->decoded);
 	for (uint32_t i = 0; i < axis->n_pixels; i++) {
 		double centre = ((double)(offset + i) + 0.5) * scale;
-		double low = floor(centre - support + 0.5), high = floor(centre + support + 0.5);
-		double last = lengths->decoded - 1.0;
-		/* At least one sample, also where a scaled source ends a fraction before the last one. */
-		uint32_t first = low < 0 ? 0 : (uint32_t)fmin(low, last);
-		uint32_t end = (uint32_t)fmin(fmax(high, first + 1.0), last + 1);
-		axis->pixels[i] = (struct fw_axis_pixel){ first, end - first };
+		double low = floor(centre - support + 0.5);
+		axis->first[i] =
+			(uint32_t)fmax(0, fmin(low, (double)lengths->decoded - axis->n_taps));
 		weigh(axis, i, centre, support);
-		if (first < axis->begin)
-			axis->begin = first;
-		if (end > axis->end)
-			axis->end = end;
 	}
+	axis->begin = axis->first[0];
+	axis->end = axis->first[axis->n_pixels - 1] + axis->n_taps;
 	return FW_OK;
 }

@@ -6,19 +6,15 @@
  */
 #include "pipeline/preprocess.h"
 
-/* Weights of one resized pixel: taps of them from sample `first` on. */
-struct fw_axis_pixel {
-	uint32_t first, n_taps;
-};
-
 struct fw_axis {
-	uint32_t n_pixels;            /* resized pixels that the crop shows */
-	uint32_t position;            /* in the crop, of pixel 0 */
-	int32_t step;                 /* 1, or -1 where the orientation mirrors this axis */
-	uint32_t begin, end;          /* samples needed */
-	uint32_t max_taps;            /* room in weights for each pixel */
-	struct fw_axis_pixel *pixels; /* room for crop of them */
-	float *weights;               /* max_taps for each pixel */
+	uint32_t n_pixels;   /* resized pixels that the crop shows */
+	uint32_t position;   /* in the crop, of pixel 0 */
+	int32_t step;        /* 1, or -1 where the orientation mirrors this axis */
+	uint32_t begin, end; /* samples needed */
+	/* Weights of each pixel, the same number for all so that loops over them are predicted; at most max_taps. */
+	uint32_t n_taps, max_taps;
+	uint32_t *first; /* the sample of a pixel's first weight; room for crop of them */
+	float *weights;  /* room for max_taps for each pixel */
 };
 
 /* What the axis of a picture is, before and after. */

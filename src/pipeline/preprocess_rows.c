@@ -1,8 +1,6 @@
 /* Planes to rows of RGB: chroma upsampling and the colour conversion of JFIF, in libjpeg-turbo's integers. */
 #include "pipeline/preprocess_rows.h"
 
-#include <string.h>
-
 /* The ratio of a plane to the picture along one axis; more than one answer only where all give the same samples. */
 static uint32_t ratio_of(uint32_t full, uint32_t part)
 {
@@ -26,17 +24,16 @@ void fw_colour_tables_init(struct fw_colour_tables *tables)
  * Twice as many samples of [begin, end) of a row of n: three quarters of the nearer and one of the farther neighbour. A
  * sample at the picture's edge is its own neighbour.
  */
-static void widen(const uint16_t *restrict sums, uint32_t n, const uint32_t bias[2],
-		  uint8_t *restrict out)
+static inline void widen(const uint16_t *restrict sums, uint32_t n, uint16_t even, uint16_t odd,
+			 uint8_t *restrict out)
 {
-	uint32_t shift = bias[0] == 8 ? 4 : 2;
-	uint32_t even = bias[0], odd = bias[1];
-
-	/* sums[0] is the left neighbour of the first. */
+	/* Sixteen bits hold 4 x 4 x 255. sums[0] is the left neighbour of the first. */
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t here = 3u * sums[i + 1];
-		out[2 * i] = (uint8_t)((here + sums[i] + even) >> shift);
-		out[2 * i + 1] = (uint8_t)((here + sums[i + 2] + odd) >> shift);
+		uint16_t here = (uint16_t)(3 * sums[i + 1]);
+		uint16_t left = (uint16_t)(here + sums[i] + even);
+		uint16_t right = (uint16_t)(here + sums[i + 2] + odd);
+		out[2 * i] = (uint8_t)(left >> (even == 8 ? 4 : 2));
+		out[2 * i + 1] = (uint8_t)(right >> (even == 8 ? 4 : 2));
 	}
 }
 
@@ -63,8 +60,6 @@ static const uint8_t *widen_row(const struct fw_row_reader *reader,
 				const struct fw_image_plane *plane, uint32_t y, bool is_2_rows,
 				uint8_t *out)
 {
-	/* The sums of two rows are 4 times a sample. */
-	static const uint32_t one_row[2] = { 1, 2 }, two_rows[2] = { 8, 7 };
 	const uint8_t *near = row_of(reader, plane, is_2_rows ? y / 2 : y);
 	uint32_t begin = reader->begin / 2, end = (reader->end + 1) / 2;
 	uint16_t *sums = reader->column_sums + 1;
@@ -76,13 +71,14 @@ static const uint8_t *widen_row(const struct fw_row_reader *reader,
 		uint32_t left = begin ? begin - 1 : 0, right = end < plane->width ? end : end - 1;
 		sums[-1] = (uint16_t)(3 * near[left] + far[left]);
 		sums[end - begin] = (uint16_t)(3 * near[right] + far[right]);
+		widen(reader->column_sums, end - begin, 8, 7, out); /* sums are 4 samples */
 	} else {
 		for (uint32_t c = begin; c < end; c++)
 			sums[c - begin] = near[c];
 		sums[-1] = near[begin ? begin - 1 : 0];
 		sums[end - begin] = near[end < plane->width ? end : end - 1];
+		widen(reader->column_sums, end - begin, 1, 2, out);
 	}
-	widen(reader->column_sums, end - begin, is_2_rows ? two_rows : one_row, out);
 	return out + reader->begin % 2;
 }
 
