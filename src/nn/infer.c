@@ -52,6 +52,7 @@ static const struct {
 	[FW_NN_EQUAL] = { fw_nn_infer_broadcast, false },
 	[FW_NN_WHERE] = { fw_nn_infer_where, false },
 	[FW_NN_PAD] = { fw_nn_infer_pad, false },
+	[FW_NN_MOD] = { fw_nn_infer_broadcast, false },
 };
 
 fw_status fw_nn_infer_fail(const struct fw_nn_node *node, struct fw_error *err, const char *fmt,

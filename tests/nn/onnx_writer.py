@@ -117,9 +117,16 @@ def moments(f, mean, power):
 
 def module_name(scope):
     """What PyTorch calls the module of a scope: /features/features.3/fc1 is features.3.fc1."""
-    parts = scope.split("/")
-    first = max((i for i, part in enumerate(parts) if "." in part), default=0)
-    return ".".join(parts[first:])
+    name = last = ""
+    for part in scope.split("/"):
+        if name and part.startswith(name + "."):
+            name = part
+        elif last and part.startswith(last + "."):
+            name = name[:-len(last)] + part
+        else:
+            name = f"{name}.{part}" if name else part
+        last = part
+    return name
 
 
 class Builder:
