@@ -173,6 +173,9 @@ static fw_status infer_twice(struct fw_nn_fold *f, struct fw_error *err)
 		int64_t batch = is_open ? 2 + i : first && first->rank ? first->dims[0] : 1;
 		fw_status status = fw_nn_infer_all(graph, batch, &in, err);
 
+		/* An exporter may have written a batch of 1 into a shape although the input's axis is open. */
+		if (status && is_open)
+			fw_error_prefix(err, "with %lld samples", (long long)batch);
 		if (status)
 			return status;
 		f->shapes[i] = in.shapes;

@@ -78,6 +78,11 @@ def copies():
     return small(nodes=nodes, weights=[])
 
 
+def baked_batch():
+    """An open batch, and a shape that holds for one sample only."""
+    return small(nodes=[w.node("Reshape", ["x", "b"], ["y"], "/node")], weights=[w.ints("b", (2,), [1, 192])])
+
+
 def files():
     good = small()
     relu = w.node("Relu", ["x"], ["y"], "/node")
@@ -94,6 +99,7 @@ def files():
     yield "computed-shape", computed_shape()
     yield "shared-conv", shared_conv()
     yield "copies", copies()
+    yield "baked-batch", baked_batch()
     yield "bad-truncated", good[:-300]
     yield "bad-cycle", small(nodes=[w.node("Add", ["x", "b"], ["a"], "/a"), w.node("Relu", ["a"], ["b"], "/b"), relu])
     yield "bad-missing", one("Add", ["nowhere"])

@@ -131,6 +131,19 @@ static void recognises_a_layer_norm(void **state)
 	fw_nn_graph_free(&graph);
 }
 
+static void says_for_how_many_samples_a_shape_does_not_hold(void **state)
+{
+	struct fw_nn_read_options options = { 0 };
+	struct fw_error err = { 0 };
+	struct fw_nn_graph graph;
+
+	(void)state;
+	assert_int_equal(fw_nn_onnx_read(FOLDER "baked-batch.onnx", &options, &graph, NULL), FW_OK);
+	assert_int_equal(fw_nn_fold(&graph, &err), FW_ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.message, "with 2 samples: Reshape /node: 384 elements"));
+	fw_nn_graph_free(&graph);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +153,7 @@ int main(void)
 		cmocka_unit_test(drops_what_changes_nothing),
 		cmocka_unit_test(computes_constants_once),
 		cmocka_unit_test(recognises_a_layer_norm),
+		cmocka_unit_test(says_for_how_many_samples_a_shape_does_not_hold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
