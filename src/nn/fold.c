@@ -3,8 +3,12 @@
 
 #include <string.h>
 
-/* Folded constants together: models fold little (weights keep their size). */
-#define MAX_FOLDED ((size_t)4 << 30)
+/*
+ * Folded constants together take at most so many times the model's own and something: weights keep their size, and each is
+ * rewritten once or twice; a few nodes of a hostile file would expand a number to gigabytes.
+ */
+#define FOLDED_FACTOR 4
+#define FOLDED_BASE   ((size_t)64 << 20)
 
 struct fw_nn_node *fw_nn_fold_producer(const struct fw_nn_fold *f, uint32_t value, enum fw_nn_op op,
 				       bool only_use)
@@ -22,8 +26,9 @@ fw_status fw_nn_fold_constant(struct fw_nn_fold *f, const struct fw_nn_value *li
 	struct fw_nn_value copy = *like, *v;
 
 	if (copy.bytes > f->left)
-		return fw_fail(err, FW_ERR_NOMEM, "%s: folded constants take more than %zu bytes",
-			       copy.name, MAX_FOLDED);
+		return fw_fail(err, FW_ERR_NOMEM,
+			       "%s: folded constants take more than %d times the model's",
+			       copy.name, FOLDED_FACTOR);
 	*data = fw_arena_alloc(&f->graph->arena, copy.bytes);
 	v = *data ? fw_vec_push(&f->values) : NULL;
 	if (!v || f->values.len >= FW_NN_NONE)
@@ -219,9 +224,13 @@ fw_status fw_nn_fold(struct fw_nn_graph *graph, struct fw_error *err)
 {
 	struct fw_nn_fold f = { .graph = graph,
 				.values = FW_VEC(struct fw_nn_value),
-				.left = MAX_FOLDED };
-	fw_status status = fold(&f, err);
+				.left = FOLDED_BASE };
+	fw_status status;
 
+	/* The reader bounds their sum, 8 GiB if not asked for otherwise. */
+	for (uint32_t i = 0; i < graph->n_values; i++)
+		f.left += FOLDED_FACTOR * graph->values[i].bytes;
+	status = fold(&f, err);
 	fw_vec_release(&f.values);
 	fw_arena_release(&f.scratch);
 	return status;

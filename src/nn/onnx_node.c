@@ -23,6 +23,9 @@ static const struct {
 #undef FW_NN_OP
 };
 
+/* Far more than any operator has: each is compared with those before it. */
+#define MAX_ATTRS 64
+
 /* What messages call a node: its name, or its first output's where it has none. */
 static const char *name_of(const Fw__Onnx__Node *node)
 {
@@ -103,6 +106,9 @@ static fw_status add_attrs(struct fw_onnx_reader *r, const Fw__Onnx__Node *from,
 
 	if (!attrs)
 		return fw_fail_nomem(err, from->n_attribute * sizeof(*attrs));
+	if (from->n_attribute > MAX_ATTRS)
+		return fw_fail(err, FW_ERR_FORMAT, "node %s: %zu attributes; at most %d are read",
+			       node->name, from->n_attribute, MAX_ATTRS);
 	node->attrs = attrs;
 	for (size_t i = 0; i < from->n_attribute; i++) {
 		const char *name = from->attribute[i]->name ? from->attribute[i]->name : "";

@@ -78,6 +78,43 @@ def copies():
     return small(nodes=nodes, weights=[])
 
 
+def attention():
+    """Three patches of an image behind a class token; two heads of three numbers each."""
+    ramp = [0.01 * i - 0.5 for i in range(108)]
+    weights = [w.floats("cls", (1, 1, 6), ramp[:6]), w.floats("pos", (1, 4, 6), ramp[:24]),
+               w.floats("qkv", (6, 18), ramp), w.floats("bias", (18,), ramp[:18]),
+               w.ints("split", (5,), [0, 4, 3, 2, 3]), w.ints("back", (3,), [0, 4, -1]), w.ints("first", (1,), [0]),
+               w.floats("scale", (), [0.5]), w.ints("zero", (), [0]), w.floats("fc.w", (6, 2), ramp[:12])]
+    weights += [w.floats("patch", (6, 3, 2, 2), ramp[:72]), w.ints("columns", (3,), [0, 6, 3])]
+    nodes = [w.node("Conv", ["x", "patch"], ["map"], strides=[2, 2]), w.node("Reshape", ["map", "columns"], ["flat"]),
+             w.node("Transpose", ["flat"], ["patches"], perm=[0, 2, 1]),
+             w.node("Concat", ["cls", "patches"], ["all"], axis=1), w.node("Add", ["all", "pos"], ["tokens"]),
+             w.node("MatMul", ["tokens", "qkv"], ["m1"]), w.node("Add", ["m1", "bias"], ["rows"]),
+             w.node("Reshape", ["rows", "split"], ["s"]), w.node("Transpose", ["s"], ["t"], perm=[2, 0, 3, 1, 4]),
+             w.node("Split", ["t"], ["a", "b", "c"], axis=0)]
+    nodes += [w.node("Squeeze", [i, "first"], [o]) for i, o in ("aq", "bk", "cv")]
+    return small(13, nodes + [
+        w.node("Transpose", ["k"], ["kt"], perm=[0, 1, 3, 2]), w.node("MatMul", ["q", "kt"], ["p"]),
+        w.node("Mul", ["p", "scale"], ["m"]), w.node("Softmax", ["m"], ["o"], axis=-1),
+        w.node("MatMul", ["o", "v"], ["h"]), w.node("Transpose", ["h"], ["r"], perm=[0, 2, 1, 3]),
+        w.node("Reshape", ["r", "back"], ["z"]), w.node("Add", ["z", "tokens"], ["sum"]),
+        w.node("Gather", ["sum", "zero"], ["g"], axis=1), w.node("Gemm", ["g", "fc.w"], ["y"])],
+        weights, [w.value("x", (1, 3, 6, 2))])
+
+
+def branches():
+    """A gate of squeeze and excitation, a residual, a concatenation, and the mean over pixels."""
+    weights = [w.floats("k", (3, 3, 1, 1), [0.5] * 9), w.floats("six", (), [6.0]), w.floats("nil", (), [0.0])]
+    nodes = [w.node("Conv", ["x", "k"], ["a"]), w.node("Clip", ["a", "nil", "six"], ["r"]),
+             w.node("GlobalAveragePool", ["r"], ["p"]), w.node("Conv", ["p", "k"], ["e"]),
+             w.node("HardSigmoid", ["e"], ["g"], alpha=0.2), w.node("Mul", ["g", "r"], ["s"]),
+             w.node("Add", ["s", "x"], ["d"]), w.node("Sigmoid", ["d"], ["n"]), w.node("Mul", ["d", "n"], ["w"]),
+             w.node("Concat", ["w", "r"], ["c"], axis=1),
+             w.node("MaxPool", ["c"], ["q"], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1),
+             w.node("ReduceMean", ["q"], ["m"], axes=[2, 3], keepdims=0), w.node("Softmax", ["m"], ["y"])]
+    return small(13, nodes, weights)
+
+
 def baked_batch():
     """An open batch, and a shape that holds for one sample only."""
     return small(nodes=[w.node("Reshape", ["x", "b"], ["y"], "/node")], weights=[w.ints("b", (2,), [1, 192])])
@@ -99,6 +136,8 @@ def files():
     yield "computed-shape", computed_shape()
     yield "shared-conv", shared_conv()
     yield "copies", copies()
+    yield "attention", attention()
+    yield "branches", branches()
     yield "baked-batch", baked_batch()
     yield "bad-truncated", good[:-300]
     yield "bad-cycle", small(nodes=[w.node("Add", ["x", "b"], ["a"], "/a"), w.node("Relu", ["a"], ["b"], "/b"), relu])
