@@ -143,6 +143,9 @@ static void *capture(const struct fw_nn_trial *trial, const struct candidate *ca
 	void *graph = NULL, *exec = NULL;
 	bool good = true;
 
+	/* Once before: a kernel that must be loaded first cannot be captured. */
+	if (enqueue(trial, candidate))
+		return NULL;
 	if (cuda->stream_begin_capture(trial->stream, FW_CUDA_CAPTURE_THREAD_LOCAL))
 		return NULL;
 	for (unsigned i = 0; good && i < RUNS; i++)

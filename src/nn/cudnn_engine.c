@@ -16,12 +16,6 @@ static void close_engine(void *engine)
 	fw_nn_gpu_close(engine);
 }
 
-static bool takes(const struct fw_nn_step *step, const struct fw_nn_plan *plan)
-{
-	(void)plan;
-	return step->kind != FW_NN_STEP_ATTENTION && step->kind != FW_NN_STEP_TOKENS;
-}
-
 const struct fw_nn_engine_class fw_nn_cudnn = {
 	.name = "cudnn",
 	.open = open_engine,
@@ -38,5 +32,4 @@ const struct fw_nn_engine_class fw_nn_cudnn = {
 	.read = fw_nn_gpu_instance_read,
 	.channel_multiple = 4,
 	.concat_in_place = true,
-	.takes = takes,
 };

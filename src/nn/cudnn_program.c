@@ -238,6 +238,48 @@ static fw_status add_layer_norm(const struct building *b, struct fw_error *err)
 	return FW_OK;
 }
 
+/* kernels/nn_attention.cu: 32 queries for each block; heads of at most 96 channels. */
+static fw_status add_attention(const struct building *b, struct fw_error *err)
+{
+	const int64_t tokens = b->input->h * b->input->w;
+	bool vector;
+	struct fw_nn_operation *operation;
+
+	if (b->input->c != 3 * b->output->c || b->output->c % b->step->heads ||
+	    b->output->c / b->step->heads > 96)
+		return fw_fail(
+			err, FW_ERR_UNSUPPORTED,
+			"attention with %lld heads of %lld channels: at most 96 are possible",
+			(long long)b->step->heads, (long long)(b->output->c / b->step->heads));
+	operation = add_kernel(b, FW_NN_KERNEL_ATTENTION, &vector, err);
+	if (!operation)
+		return FW_ERR_NOMEM;
+	operation->launch.grid[0] = (unsigned)((tokens + 31) / 32);
+	operation->launch.grid[1] = (unsigned)b->step->heads;
+	operation->launch.grid[2] = (unsigned)b->input->n;
+	operation->launch.block[0] = BLOCK;
+	operation->launch.block[1] = operation->launch.block[2] = 1;
+	return FW_OK;
+}
+
+static fw_status add_tokens(const struct building *b, struct fw_error *err)
+{
+	const struct fw_nn_tensor *out = b->output;
+	struct fw_nn_operation *operation;
+	uint64_t weight;
+	bool vector;
+	fw_status status = fw_nn_weights_get(&b->network->weights, &b->step->weight,
+					     FW_NN_FORM_ROWS, b->step->weight.c, &weight, err);
+
+	if (status)
+		return status;
+	operation = add_kernel(b, FW_NN_KERNEL_TOKENS, &vector, err);
+	if (!operation)
+		return FW_ERR_NOMEM;
+	operation->launch.args.weight = weight;
+	return fw_nn_launch_items(&operation->launch, out->n * out->h * out->w * out->c, err);
+}
+
 static fw_status add_copy(const struct building *b, struct fw_error *err)
 {
 	const struct fw_nn_tensor *in = b->input, *out = b->output;
@@ -446,7 +488,8 @@ static fw_status add_step(const struct building *b, struct fw_error *err)
 	case FW_NN_STEP_SOFTMAX: return add_rowwise(b, FW_NN_KERNEL_SOFTMAX, &operation, err);
 	case FW_NN_STEP_LAYER_NORM: return add_layer_norm(b, err);
 	case FW_NN_STEP_COPY: return add_copy(b, err);
-	default: break;
+	case FW_NN_STEP_ATTENTION: return add_attention(b, err);
+	case FW_NN_STEP_TOKENS: return add_tokens(b, err);
 	}
 	return fw_fail(err, FW_ERR_UNSUPPORTED, "the cudnn engine cannot run a step of kind '%s'",
 		       fw_nn_step_name(b->step->kind));

@@ -5,9 +5,11 @@
 #include "../nn/models.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -50,9 +52,13 @@ struct run {
 
 static const int64_t batches[] = { 1, 4 };
 
+static const char *cache_dir;
+
 static fw_status start(struct run *r, bool graph, double autotune_s)
 {
-	const struct fw_nn_engine_options engine = { .name = "cudnn", .autotune_s = autotune_s };
+	const struct fw_nn_engine_options engine = { .name = "cudnn",
+						     .autotune_s = autotune_s,
+						     .cache_dir = cache_dir };
 	const struct fw_nn_network_options network = { .precision = FW_NN_FP16,
 						       .n_batches = 2,
 						       .batches = batches,
@@ -153,6 +159,36 @@ static void measures_and_gives_everything_back(void **state)
 	free(y);
 }
 
+/* A second start measures nothing: all that is captured are the two graphs that run. */
+static void takes_stored_choices(void **state)
+{
+	static struct run r;
+	char folder[] = "/tmp/fw-nn-XXXXXX", pattern[64];
+	glob_t files;
+	int captures[3];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	cache_dir = folder;
+	for (int i = 0; i < 2; i++) {
+		captures[i] = cuda.counts()->captures;
+		if (start(&r, true, 5))
+			fail_msg("%s", r.err.message);
+		captures[i + 1] = cuda.counts()->captures;
+		stop(&r);
+	}
+	cache_dir = NULL;
+	assert_true(captures[1] - captures[0] > 20);
+	assert_int_equal(captures[2] - captures[1], 2);
+	snprintf(pattern, sizeof(pattern), "%s/*", folder);
+	assert_int_equal(glob(pattern, 0, NULL, &files), 0);
+	assert_int_equal(files.gl_pathc, 2);
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		unlink(files.gl_pathv[i]);
+	globfree(&files);
+	rmdir(folder);
+}
+
 /* Each call fails once at each of several times: an error with its name, nothing lost, nothing used after. */
 static void reports_each_failing_call(void **state)
 {
@@ -210,6 +246,7 @@ int main(void)
 		cmocka_unit_test(captures_one_graph_for_each_batch_size),
 		cmocka_unit_test(launches_every_operation_without_graphs),
 		cmocka_unit_test(measures_and_gives_everything_back),
+		cmocka_unit_test(takes_stored_choices),
 		cmocka_unit_test(reports_each_failing_call),
 		cmocka_unit_test(reports_a_failing_launch),
 	};

@@ -25,6 +25,9 @@ PLAN = {
     "mobilenet_v2": {"batches": [1, 64], "peers": {"eager": [1, 64], "default": [64], "reduce-overhead": [64],
                                                    "freezing": [1, 64]}},
 }
+# Of `fullwarp top`.
+UNITS = {"sm_busy_percent": "%", "warp_slots_percent": "%", "tensor_percent": "%", "dram_percent": "%", "sm_clock_mhz": "MHz",
+         "power_watts": "W"}
 rows, notes = [], {}
 
 
@@ -145,7 +148,8 @@ def part_variants(bundle, out, work):
     """What single decisions are worth, ResNet-50 at batch 1 and 64."""
     log = open(out / "variants.log", "w")
     for name, options in {"heuristics only": ["--autotune", "0"], "no CUDA graph": ["--no-graph"],
-                          "not fused": ["--no-fuse"], "bf16": ["--precision", "bf16"]}.items():
+                          "not fused": ["--no-fuse"],
+                          "input padded to 8 channels": ["--pad", "8"], "bf16": ["--precision", "bf16"]}.items():
         try:
             engine = start_own(bundle, work, "resnet50", [1, 64], log, *options)
             for batch, launches in ((1, 200), (64, 40)):
@@ -158,6 +162,43 @@ def part_variants(bundle, out, work):
             engine.close()
         except Exception as e:
             print(f"variant {name}: {e}", flush=True)
+
+
+def part_counters(bundle, out, work):
+    """What `fullwarp top` sees of the GPU from another process while ResNet-50 runs at batch 64 and at batch 1."""
+    log = open(out / "counters.log", "w")
+    env = {**os.environ, "LD_LIBRARY_PATH": f"{bundle}/lib:{os.environ.get('LD_LIBRARY_PATH', '')}"}
+    engine = start_own(bundle, work, "resnet50", [1, 64], log, "--autotune", "4")
+    for batch in (64, 1):
+        ms = engine.ask(f"time {batch} 20")["ms"]
+        engine.child.stdin.write(f"time {batch} {int(7000 / ms)}\n")
+        engine.child.stdin.flush()
+        time.sleep(0.5)
+        top = subprocess.run([str(bundle / "fullwarp"), "top", "--once", "--interval", "3", "--format", "json"],
+                             capture_output=True, text=True, env=env)
+        engine.answer()
+        if top.returncode:
+            print(f"counters: {top.stderr}", flush=True)
+            continue
+        (out / f"top-batch{batch}.json").write_text(top.stdout)
+        values = json.loads(top.stdout)["gpus"][0]["values"]
+        for name in UNITS:
+            if values[name]["value"] is not None:
+                row(f"resnet50 fp16 batch {batch}, resident: {name}", UNITS[name], [values[name]["value"]], False)
+    engine.close()
+
+
+def part_record(bundle, out, work):
+    """A recording of a run without CUDA graphs, in which every kernel has its name, and its report."""
+    env = {**os.environ, "LD_LIBRARY_PATH": f"{bundle}/lib:{os.environ.get('LD_LIBRARY_PATH', '')}"}
+    folder = work / "recording"
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([str(bundle / "fullwarp"), "record", "-o", str(folder), "--", str(bundle / "gpu_nn"),
+                    str(model_path(work, "resnet50")), "--batches", "64,1", "--no-graph", "--autotune", "0"],
+                   input="time 64 60\ntime 1 300\n", text=True, env=env, check=True, stdout=subprocess.DEVNULL)
+    report = subprocess.run([str(bundle / "fullwarp"), "report", str(folder)], capture_output=True, text=True, env=env)
+    (out / "report.txt").write_text(report.stdout + report.stderr)
+    print(report.stdout, flush=True)
 
 
 def median(name):
@@ -218,7 +259,8 @@ def main():
             elif part.endswith(":alone"):
                 part_network(bundle, out, work, part.split(":")[0], [])
             else:
-                {"load": part_load, "variants": part_variants}[part](bundle, out, work)
+                {"load": part_load, "variants": part_variants, "counters": part_counters,
+                 "record": part_record}[part](bundle, out, work)
         except Exception as e:
             print(f"part {part} failed: {e!r}", flush=True)
         print(f"part {part}: {time.time() - start:.0f} s", flush=True)

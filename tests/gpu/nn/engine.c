@@ -1,6 +1,6 @@
 /*
  * gpu_nn MODEL [--engine cudnn] [--precision fp16] [--batches 1,8] [--cache DIR] [--autotune SECONDS] [--no-graph]
- * [--no-fuse]: loads a model, says how long that took, and then obeys lines from stdin, each answered by one JSON line:
+ * [--no-fuse] [--pad CHANNELS]: loads a model, says how long that took, and then obeys lines from stdin, each answered by one JSON line:
  *   run BATCH SAMPLES IN OUT   fp32 NCHW samples from one file, fp32 results into another
  *   time BATCH LAUNCHES        milliseconds per launch on the GPU's own clock, launched one after the other
  *   twice BATCH LAUNCHES       the same for two instances on two streams
@@ -20,8 +20,12 @@
 
 #define MAX_BATCHES 16
 
+extern const struct fw_nn_engine_class fw_nn_cudnn;
+
 struct test {
-	const char *model, *engine_name;
+	const char *model;
+	struct fw_nn_engine_class class
+		; /* the cudnn engine's, with another padding; name NULL: as it is */
 	struct fw_nn_engine_options engine_options;
 	struct fw_nn_network_options options;
 	int64_t batches[MAX_BATCHES];
@@ -95,6 +99,11 @@ static bool parse_option(struct test *t, const char *name, const char *value)
 		t->engine_options.autotune_s = strtod(value, NULL);
 		return true;
 	}
+	if (!strcmp(name, "--pad")) {
+		t->class = fw_nn_cudnn;
+		t->class.channel_multiple = strtoll(value, NULL, 10);
+		return t->class.channel_multiple > 0;
+	}
 	return false;
 }
 
@@ -132,7 +141,9 @@ static fw_status load(struct test *t, struct fw_error *err)
 	if (!status)
 		status = fw_nn_fold(&t->graph, err);
 	if (!status)
-		status = fw_nn_engine_open(&t->engine_options, &t->engine, err);
+		status = t->class.name ? fw_nn_engine_open_class(&t->class, &t->engine_options,
+								 &t->engine, err)
+				       : fw_nn_engine_open(&t->engine_options, &t->engine, err);
 	opened = now_s();
 	if (!status)
 		status = fw_nn_network_load(t->engine, &t->graph, &t->options, &t->network, err);
