@@ -7,11 +7,16 @@
 #include <string.h>
 #include <time.h>
 
-/* Runs in one graph, and launches of it of which the fastest counts. */
-#define RUNS     8
+/* Runs in one graph: so many that they take this time, within limits; and launches of it of which the fastest counts. */
+#define GRAPH_US 400.0f
+#define MIN_RUNS 2
+#define MAX_RUNS 8
 #define LAUNCHES 3
 /* A candidate so much slower than the best in its first launch is not measured again. */
 #define HOPELESS 1.5f
+/* Nor is one captured that alone, launched from the host, takes so much longer. */
+#define HOPELESS_ALONE 2.5f
+#define HOST_LAUNCH_US 30.0f
 /* Larger workspaces are taken only where nothing else solves the problem. */
 #define USUAL_WORKSPACE ((size_t)256 << 20)
 
@@ -22,6 +27,7 @@ struct candidate {
 	const struct fw_nn_choice *choice;
 	const struct fw_nn_gemm *gemm;
 	void *pack;
+	unsigned runs; /* in its graph */
 };
 
 double fw_nn_now_s(void)
@@ -143,12 +149,9 @@ static void *capture(const struct fw_nn_trial *trial, const struct candidate *ca
 	void *graph = NULL, *exec = NULL;
 	bool good = true;
 
-	/* Once before: a kernel that must be loaded first cannot be captured. */
-	if (enqueue(trial, candidate))
-		return NULL;
 	if (cuda->stream_begin_capture(trial->stream, FW_CUDA_CAPTURE_THREAD_LOCAL))
 		return NULL;
-	for (unsigned i = 0; good && i < RUNS; i++)
+	for (unsigned i = 0; good && i < candidate->runs; i++)
 		good = !enqueue(trial, candidate);
 	if (cuda->stream_end_capture(trial->stream, &graph))
 		graph = NULL;
@@ -159,28 +162,38 @@ static void *capture(const struct fw_nn_trial *trial, const struct candidate *ca
 	return exec;
 }
 
-/* One launch of the graph in microseconds per run. */
-static int launch(const struct fw_nn_trial *trial, void *exec, float *us)
+/* One launch of the graph, or of the candidate itself where there is none (NULL), in microseconds. */
+static int launch(const struct fw_nn_trial *trial, const struct candidate *candidate, void *exec,
+		  float *us)
 {
 	const struct fw_cuda *cuda = &trial->gpu->cuda;
 	float ms = 0;
 	int result = cuda->event_record(trial->start, trial->stream);
 
-	if (!result)
+	if (!result && exec)
 		result = cuda->graph_launch(exec, trial->stream);
+	else if (!result)
+		enqueue(trial, candidate); /* it went well before */
 	if (!result)
 		result = cuda->event_record(trial->end, trial->stream);
 	if (!result)
 		result = cuda->event_synchronize(trial->end);
 	if (!result)
 		result = cuda->event_elapsed_time(&ms, trial->start, trial->end);
-	*us = ms * 1000 / RUNS;
+	*us = ms * 1000;
 	return result;
 }
 
-/* *us negative: this candidate does not run. A failure is one of the GPU. */
-static fw_status measure(struct fw_nn_trial *trial, const struct candidate *candidate, float best,
-			 float *us, struct fw_error *err)
+static unsigned runs_for(float us)
+{
+	const float runs = us > 0 ? GRAPH_US / us : MAX_RUNS;
+
+	return runs < MIN_RUNS ? MIN_RUNS : runs > MAX_RUNS ? MAX_RUNS : (unsigned)runs;
+}
+
+/* The fastest of some launches of a graph of several runs; negative: it cannot be captured. */
+static int measure_graph(const struct fw_nn_trial *trial, const struct candidate *candidate,
+			 float best, float *us)
 {
 	void *exec = capture(trial, candidate);
 	int result = 0;
@@ -188,15 +201,38 @@ static fw_status measure(struct fw_nn_trial *trial, const struct candidate *cand
 
 	*us = -1;
 	if (!exec)
-		return FW_OK;
+		return 0;
 	for (unsigned i = 0; !result && i <= LAUNCHES; i++) {
-		result = launch(trial, exec, &one);
+		result = launch(trial, candidate, exec, &one);
+		one /= (float)candidate->runs;
 		if (i && !result && (*us < 0 || one < *us))
 			*us = one;
 		if (i && best >= 0 && one > best * HOPELESS)
 			break;
 	}
 	trial->gpu->cuda.graph_exec_destroy(exec);
+	return result;
+}
+
+/*
+ * *us negative: this candidate does not run. A failure is one of the GPU. The first run loads the kernels, which cannot be
+ * captured, the second tells the hopeless.
+ */
+static fw_status measure(struct fw_nn_trial *trial, struct candidate *candidate, float best,
+			 float *us, struct fw_error *err)
+{
+	float alone;
+	int result;
+
+	*us = -1;
+	if (enqueue(trial, candidate))
+		return FW_OK;
+	result = launch(trial, candidate, NULL, &alone);
+	if (!result && best >= 0 && alone > best * HOPELESS_ALONE + HOST_LAUNCH_US)
+		return FW_OK;
+	candidate->runs = runs_for(alone);
+	if (!result)
+		result = measure_graph(trial, candidate, best, us);
 	return fw_nn_gpu_check(trial->gpu, result, "measuring an engine", err);
 }
 
@@ -267,7 +303,7 @@ static fw_status try_gemms(const struct fw_nn_gpu *gpu, struct fw_nn_trial *tria
 		n = 0;
 	for (uint32_t i = 0; !status && i < n && has_time(trial, best); i++) {
 		struct fw_nn_choice candidate = *best;
-		const struct candidate run = { .choice = &candidate, .gemm = &gemm };
+		struct candidate run = { .choice = &candidate, .gemm = &gemm };
 
 		candidate.plan = (struct fw_nn_conv_plan){ 0 };
 		candidate.is_gemm = true;

@@ -379,14 +379,15 @@ fw_status fw_nn_conv_configs(const struct fw_nn_conv *conv, enum fw_nn_precision
 			     struct fw_nn_config configs[FW_NN_MAX_CONFIGS], uint32_t *n,
 			     struct fw_error *err)
 {
-	int best, fallback;
+	int result;
 
 	*n = 0;
-	best = ask(conv, FW_CUDNN_HEUR_MODE_A, precision, configs, n);
-	fallback = ask(conv, FW_CUDNN_HEUR_MODE_FALLBACK, precision, configs, n);
-	if (best && fallback)
-		return fw_cudnn_fail(&conv->gpu->cudnn, fallback, "cuDNN's heuristics", err);
-	return FW_OK;
+	ask(conv, FW_CUDNN_HEUR_MODE_A, precision, configs, n);
+	if (*n)
+		return FW_OK;
+	/* Engines for everything, and slow. */
+	result = ask(conv, FW_CUDNN_HEUR_MODE_FALLBACK, precision, configs, n);
+	return result ? fw_cudnn_fail(&conv->gpu->cudnn, result, "cuDNN's heuristics", err) : FW_OK;
 }
 
 /* The engine with its settings, made again from their numbers. */

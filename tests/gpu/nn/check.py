@@ -118,7 +118,9 @@ def check_network(program, folder, name, count):
     note(f"{name} fp32 batch 1 against 32", error(one, whole[:4]), "< 1e-4", error(one, whole[:4]) < 1e-4)
     for precision, dtype in (("fp16", torch.float16), ("bf16", torch.bfloat16)):
         try:
-            theirs = error(numpy.concatenate([Interpreter(path, dtype)(x[i:i + 32]) for i in range(0, few, 32)]), want)
+            peer = Interpreter(path, dtype)
+            peer = numpy.concatenate([peer(x[i:i + 32]) for i in range(0, len(x), 32)])
+            theirs = error(peer[:few], want)
         except NotImplementedError as e:
             print(f"     {name} {precision}: not compared: this script has no {e} for PyTorch", flush=True)
             return
@@ -129,9 +131,12 @@ def check_network(program, folder, name, count):
         note(f"{name} {precision} error (PyTorch's {theirs:.1e})", ours, "<= 3 x PyTorch's", ours <= 3 * theirs)
         note(f"{name} {precision} batch 1 against 32", error(one, got[:4]), "<= 3 x PyTorch's", error(one, got[:4]) <= 3 * theirs)
         same = agreement(got, whole)
-        bound = 0.995 if precision == "fp16" else 0.97
+        peers = agreement(peer, whole)
+        # With random weights the classes lie close together: bf16 is held against PyTorch's, two inputs in a hundred.
+        bound = 0.995 if precision == "fp16" else peers - 0.02
         if count >= 1000:
-            note(f"{name} {precision} top-1 agreement with fp32 of {count}", same, f">= {bound}", same >= bound)
+            note(f"{name} {precision} top-1 agreement with fp32 of {count} (PyTorch's {peers:.3f})", same,
+                 f">= {bound:.3f}", same >= bound)
         if name == "resnet50" and precision == "fp16":
             check_isolation(engine, folder, x[:32], got[:32])
         engine.close()
