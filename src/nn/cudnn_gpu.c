@@ -165,6 +165,11 @@ static fw_status open_all(struct fw_nn_gpu *gpu, const struct fw_nn_engine_optio
 		status = open_handles(gpu, err);
 	if (!status)
 		status = fw_nn_gpu_load_kernels(gpu, err);
+	if (!status)
+		fw_nn_gpu_say(gpu,
+			      "%s (sm_%u), driver %s, cuDNN %zu, cuBLASLt %zu; our kernels were %s",
+			      gpu->name, gpu->cc, gpu->driver[0] ? gpu->driver : "unknown",
+			      gpu->cudnn.version, gpu->lt.version, fw_nn_image_kind());
 	return status;
 }
 
