@@ -92,6 +92,7 @@ __device__ __forceinline__ void depthwise_square(const fw_kernel_args &a)
 	{                                                                                          \
 		depthwise_square<bf16, K, STRIDE>(a);                                              \
 	}
+DEPTHWISE(1, 1) /* scale and shift of a batch norm that nothing could take up */
 DEPTHWISE(3, 1)
 DEPTHWISE(3, 2)
 DEPTHWISE(5, 1)

@@ -308,6 +308,8 @@ static enum fw_nn_kernel depthwise_kernel(const struct building *b)
 	    w->dilation_x != 1 || w->stride_y != w->stride_x || !is_aligned(b, b->input) ||
 	    !is_aligned(b, b->output))
 		return FW_NN_N_KERNELS;
+	if (w->r == 1 && w->stride_y == 1)
+		return FW_NN_KERNEL_DEPTHWISE_1_1;
 	if (w->r == 3 && w->stride_y <= 2)
 		return w->stride_y == 1 ? FW_NN_KERNEL_DEPTHWISE_3_1 : FW_NN_KERNEL_DEPTHWISE_3_2;
 	if (w->r == 5 && w->stride_y <= 2)
