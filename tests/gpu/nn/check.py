@@ -116,6 +116,10 @@ def check_network(program, folder, name, count):
     exact.close()
     note(f"{name} fp32 error against ONNX Runtime", error(whole[:few], want), "< 1e-4", error(whole[:few], want) < 1e-4)
     note(f"{name} fp32 batch 1 against 32", error(one, whole[:4]), "< 1e-4", error(one, whole[:4]) < 1e-4)
+    other = Engine(program, str(path), "--engine", "onednn", "--precision", "fp32", "--batches", "1", log=log)
+    host = run(other, folder, 1, x[:4])
+    other.close()
+    note(f"{name} fp32 cudnn against onednn", error(whole[:4], host), "< 1e-4", error(whole[:4], host) < 1e-4)
     for precision, dtype in (("fp16", torch.float16), ("bf16", torch.bfloat16)):
         try:
             peer = Interpreter(path, dtype)
