@@ -217,6 +217,18 @@ static fw_status load_program(struct fw_nn_gpu_network *network, struct fw_nn_pr
 	return status;
 }
 
+static void say_unfused(const struct fw_nn_gpu_network *network)
+{
+	for (int i = 0; i <= FW_NN_ACT_TANH; i++)
+		if (network->unfused[i].layers)
+			fw_nn_gpu_say(
+				network->gpu,
+				"no engine fuses %s: a kernel of its own after %u layers of all "
+				"batch sizes, node '%s' the first",
+				fw_nn_act_name((enum fw_nn_activation)i),
+				network->unfused[i].layers, network->unfused[i].node);
+}
+
 /* Host data passes through this much memory of the GPU, or one sample if that is more. */
 #define STAGING_BYTES ((size_t)16 << 20)
 
@@ -250,6 +262,7 @@ fw_status fw_nn_gpu_network_load(void *engine, const struct fw_nn_plan *const *p
 		fw_nn_gpu_network_unload(made);
 		return status;
 	}
+	say_unfused(made);
 	*network = made;
 	return FW_OK;
 }

@@ -49,6 +49,11 @@ struct fw_nn_gpu_network {
 	struct fw_nn_choice **choices;
 	uint64_t arena_bytes;
 	size_t workspace_bytes, workspace_beside_bytes, staging_bytes;
+	/* Activations that no engine fuses: how many layers of each kind, and the first. */
+	struct fw_nn_unfused {
+		uint32_t layers;
+		const char *node;
+	} unfused[FW_NN_ACT_TANH + 1];
 };
 
 /* Turns a plan's steps into operations, with weights on the GPU; choices are made later. */

@@ -470,9 +470,8 @@ static fw_status add_product(const struct building *b, struct fw_error *err)
 					   &operation->at.bias, err);
 	if (status || fused)
 		return status;
-	fw_nn_gpu_say(b->network->gpu,
-		      "node '%s': its activation (%s) is a kernel of its own: no engine fuses it",
-		      node_name(b), fw_nn_act_name(b->step->act.kind));
+	if (!b->network->unfused[b->step->act.kind].layers++)
+		b->network->unfused[b->step->act.kind].node = node_name(b);
 	return add_activation(b, &b->step->act, err);
 }
 
