@@ -5,12 +5,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* The batch that the model fixes, or 2. */
+static int64_t batch_of(const struct fw_nn_graph *graph)
+{
+	const struct fw_nn_value *input = graph->n_inputs ? &graph->values[graph->inputs[0]] : NULL;
+
+	return input && input->rank && input->dims[0] != FW_NN_BATCH ? input->dims[0] : 2;
+}
+
 /* Fused as engines like it best, and not at all. */
 static void make_plans(const struct fw_nn_graph *graph)
 {
 	for (int fuse = 0; fuse < 2; fuse++) {
 		const struct fw_nn_plan_options options = {
-			.batch = 2 + fuse,
+			.batch = batch_of(graph),
 			.precision = FW_NN_FP16,
 			.channel_multiple = 4,
 			.concat_in_place = true,
@@ -33,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fw_nn_onnx_parse(data, size, NULL, &options, &graph, NULL))
 		return 0;
-	if (!fw_nn_infer(&graph, 2, &arena, &shapes, NULL) && !fw_nn_fold(&graph, NULL))
+	if (!fw_nn_infer(&graph, batch_of(&graph), &arena, &shapes, NULL) &&
+	    !fw_nn_fold(&graph, NULL))
 		make_plans(&graph);
 	fw_arena_release(&arena);
 	fw_nn_graph_free(&graph);
