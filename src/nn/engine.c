@@ -218,6 +218,11 @@ float fw_nn_network_step_us(const struct fw_nn_network *network, int64_t batch, 
 	return network->class->step_us(network->impl, (uint32_t)(plan - network->plans), step);
 }
 
+uint64_t fw_nn_network_instance_bytes(const struct fw_nn_network *network)
+{
+	return network->class->instance_bytes ? network->class->instance_bytes(network->impl) : 0;
+}
+
 fw_status fw_nn_instance_open(struct fw_nn_network *network, struct fw_nn_instance **instance,
 			      struct fw_error *err)
 {

@@ -54,6 +54,8 @@ void fw_nn_network_free(struct fw_nn_network *network);
 const struct fw_nn_plan *fw_nn_network_plan(const struct fw_nn_network *network, int64_t batch);
 /* What the engine measured for a step when it chose how to run it, in microseconds; negative: it was not measured. */
 float fw_nn_network_step_us(const struct fw_nn_network *network, int64_t batch, uint32_t step);
+/* Host memory that each instance takes for its tensors, all batch sizes together; 0: the engine cannot tell. */
+uint64_t fw_nn_network_instance_bytes(const struct fw_nn_network *network);
 
 fw_status fw_nn_instance_open(struct fw_nn_network *network, struct fw_nn_instance **instance,
 			      struct fw_error *err);
@@ -86,7 +88,8 @@ struct fw_nn_engine_class {
 			  struct fw_error *err);
 	void (*unload)(void *network);
 	float (*step_us)(void *network, uint32_t plan,
-			 uint32_t step); /* NULL: it measures nothing */
+			 uint32_t step);                 /* NULL: it measures nothing */
+	uint64_t (*instance_bytes)(const void *network); /* NULL: not known */
 	fw_status (*instance_open)(void *network, void **instance, struct fw_error *err);
 	void (*instance_close)(void *instance);
 	fw_status (*io)(void *instance, uint32_t plan, struct fw_nn_io *input,

@@ -178,14 +178,28 @@ static void instance_close(void *instance)
 	free(in);
 }
 
-static fw_status take_memory(struct fw_onednn_instance *in, struct fw_error *err)
+/* starts: NULL, or where each part begins. */
+static uint64_t lay_out(const struct fw_onednn_network *network, uint64_t *starts)
 {
-	uint64_t total = 0, starts[FW_ONEDNN_N_PLACES];
+	uint64_t total = 0;
 
 	for (int i = 0; i < FW_ONEDNN_N_PLACES; i++) {
-		starts[i] = total;
-		total += (in->network->bytes[i] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+		if (starts)
+			starts[i] = total;
+		total += (network->bytes[i] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	}
+	return total;
+}
+
+static uint64_t instance_bytes(const void *network)
+{
+	return lay_out(network, NULL);
+}
+
+static fw_status take_memory(struct fw_onednn_instance *in, struct fw_error *err)
+{
+	uint64_t starts[FW_ONEDNN_N_PLACES], total = lay_out(in->network, starts);
+
 	in->memory = aligned_alloc(ALIGNMENT, total ? total : ALIGNMENT);
 	if (!in->memory)
 		return fw_fail_nomem(err, total);
@@ -403,6 +417,7 @@ const struct fw_nn_engine_class fw_nn_onednn = {
 	.close = engine_close,
 	.load = network_load,
 	.unload = network_unload,
+	.instance_bytes = instance_bytes,
 	.instance_open = instance_open,
 	.instance_close = instance_close,
 	.io = instance_io,
