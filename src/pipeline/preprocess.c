@@ -19,6 +19,7 @@
 struct fw_preprocess_scratch {
 	struct fw_preprocess preprocess;
 	size_t cell_bytes;
+	size_t total; /* bytes allocated */
 	struct fw_axis x, y;
 	struct fw_colour_tables tables;
 	uint32_t row_room; /* pixels */
@@ -129,8 +130,14 @@ fw_status fw_preprocess_open(const struct fw_preprocess *preprocess, size_t cell
 		s->scale[c] = 1 / (255 * preprocess->std[c]);
 		s->shift[c] = -preprocess->mean[c] / preprocess->std[c];
 	}
+	s->total = total;
 	*scratch = s;
 	return FW_OK;
+}
+
+size_t fw_preprocess_bytes(const struct fw_preprocess_scratch *s)
+{
+	return s->total;
 }
 
 void fw_preprocess_close(struct fw_preprocess_scratch *s)

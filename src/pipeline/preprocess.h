@@ -17,6 +17,8 @@ struct fw_preprocess_scratch; /* sized for one preprocess and the largest pictur
 fw_status fw_preprocess_open(const struct fw_preprocess *preprocess, size_t cell_bytes,
 			     struct fw_preprocess_scratch **scratch, struct fw_error *err);
 void fw_preprocess_close(struct fw_preprocess_scratch *scratch);
+/* The bytes that it has allocated. */
+size_t fw_preprocess_bytes(const struct fw_preprocess_scratch *scratch);
 
 /* out: crop x crop pixels of pixel_stride floats, channels R G B first, the rest set to 0. Allocates nothing. */
 fw_status fw_preprocess_cpu(struct fw_preprocess_scratch *scratch, const uint8_t *cell,

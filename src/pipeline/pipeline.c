@@ -1,0 +1,227 @@
+/* The public handle: a flow with a classifier in it. */
+#include "fullwarp/pipeline.h"
+
+#include "pipeline/classifier.h"
+#include "pipeline/flow.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_THREADS  1024
+#define MAX_SLOTS    (1u << 20)
+#define MAX_CELLS    (1u << 16)
+#define MAX_MEMORY   (UINT64_C(1) << 40)
+#define MAX_DECODE_S 3600.0
+
+struct fw_pipeline {
+	struct fw_classifier *classifier;
+	struct fw_flow *flow;
+};
+
+void fw_pipeline_config_init(struct fw_pipeline_config *config)
+{
+	*config = (struct fw_pipeline_config){
+		.struct_size = sizeof(*config),
+		.engine = "onednn",
+		.max_batch = 8,
+		.top = 5,
+		.mean = { 0.485f, 0.456f, 0.406f }, /* torchvision's ImageNet weights */
+		.std = { 0.229f, 0.224f, 0.225f },
+		.max_pixels = 100000000,
+		.max_decode_s = 2,
+		.decoder_bytes = UINT64_C(256) << 20,
+	};
+}
+
+void fw_pipeline_request_init(struct fw_pipeline_request *request)
+{
+	*request = (struct fw_pipeline_request){ .struct_size = sizeof(*request), .is_waiting = 1 };
+}
+
+void fw_pipeline_stats_init(struct fw_pipeline_stats *stats)
+{
+	*stats = (struct fw_pipeline_stats){ .struct_size = sizeof(*stats) };
+}
+
+static fw_status check_size(size_t given, size_t known, const char *what, struct fw_error *err)
+{
+	if (given != known)
+		return fw_fail(err, FW_ERR_ARGUMENT,
+			       "%s: struct_size is %zu, this library (%s) knows %zu", what, given,
+			       fw_version(), known);
+	return FW_OK;
+}
+
+static fw_status check_count(const char *name, uint32_t value, uint32_t least, uint32_t most,
+			     struct fw_error *err)
+{
+	if (value < least || value > most)
+		return fw_fail(err, FW_ERR_ARGUMENT, "%s is %u: from %u to %u is possible", name,
+			       value, least, most);
+	return FW_OK;
+}
+
+static fw_status check_floats(const struct fw_pipeline_config *config, struct fw_error *err)
+{
+	for (int i = 0; i < 3; i++)
+		if (!isfinite(config->mean[i]) || !isfinite(config->std[i]) || config->std[i] <= 0)
+			return fw_fail(err, FW_ERR_ARGUMENT,
+				       "mean %g and std %g of channel %d: finite, and std above 0, "
+				       "is possible",
+				       (double)config->mean[i], (double)config->std[i], i);
+	if (!(config->max_decode_s >= 0 && config->max_decode_s <= MAX_DECODE_S))
+		return fw_fail(err, FW_ERR_ARGUMENT, "max_decode_s is %g: from 0 to %g is possible",
+			       config->max_decode_s, MAX_DECODE_S);
+	return FW_OK;
+}
+
+static fw_status check_config(const struct fw_pipeline_config *config, struct fw_error *err)
+{
+	fw_status status = check_size(config->struct_size, sizeof(*config), "pipeline config", err);
+
+	if (status)
+		return status;
+	if (!config->model || !config->engine)
+		return fw_fail(err, FW_ERR_ARGUMENT, "a pipeline needs a model and an engine");
+	if (!strcmp(config->engine, "cudnn"))
+		return fw_fail(
+			err, FW_ERR_UNSUPPORTED,
+			"the GPU path of the pipeline is not built yet: use --engine onednn");
+	if ((status = check_count("decode_threads", config->decode_threads, 0, MAX_THREADS, err)) ||
+	    (status = check_count("workers", config->workers, 0, MAX_THREADS, err)) ||
+	    (status = check_count("max_batch", config->max_batch, 1, FW_PIPELINE_MAX_BATCH, err)) ||
+	    (status = check_count("slots", config->slots, 0, MAX_SLOTS, err)) ||
+	    (status = check_count("top", config->top, 1, FW_PIPELINE_MAX_TOP, err)) ||
+	    (status = check_floats(config, err)))
+		return status;
+	if (config->max_delay_ns < 0 || config->max_delay_ns > INT64_C(3600000000000))
+		return fw_fail(err, FW_ERR_ARGUMENT,
+			       "max_delay_ns is %lld: from 0 to an hour is possible",
+			       (long long)config->max_delay_ns);
+	if (config->cell_bytes > UINT32_MAX || !config->decoder_bytes ||
+	    config->decoder_bytes > MAX_MEMORY || !config->max_pixels)
+		return fw_fail(
+			err, FW_ERR_ARGUMENT,
+			"max_pixels, cell_bytes (below 4 GiB) or decoder_bytes is out of range");
+	return FW_OK;
+}
+
+static uint32_t usable_cores(void)
+{
+	cpu_set_t set;
+	int n = 0;
+
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		n = CPU_COUNT(&set);
+	return n > 0 ? (uint32_t)n : 1;
+}
+
+/* What the config leaves open. The network takes far more time than decoding does. */
+static fw_status choose(const struct fw_pipeline_config *config, struct fw_flow_options *options,
+			struct fw_error *err)
+{
+	uint32_t cores = usable_cores();
+
+	*options = (struct fw_flow_options){
+		.decode_threads = config->decode_threads ? config->decode_threads : (cores + 3) / 4,
+		.workers = config->workers ? config->workers : cores,
+		.top = config->top,
+		.max_delay_ns = config->max_delay_ns,
+	};
+	for (uint32_t size = 1; size < config->max_batch; size *= 2)
+		options->sizes[options->n_sizes++] = size;
+	options->sizes[options->n_sizes++] = config->max_batch;
+	/* Every worker computes a batch, another one gathers, every decoder has one in hand. */
+	options->cells = (options->workers + 1) * config->max_batch + options->decode_threads;
+	options->slots = config->slots ? config->slots : 2 * options->cells;
+	if (options->cells > options->slots)
+		options->cells = options->slots;
+	if (options->cells > MAX_CELLS)
+		return fw_fail(err, FW_ERR_ARGUMENT,
+			       "%u workers of %u images need %u cells: at most %u are possible",
+			       options->workers, config->max_batch, options->cells, MAX_CELLS);
+	return FW_OK;
+}
+
+fw_status fw_pipeline_create(const struct fw_pipeline_config *config, struct fw_pipeline **pipeline,
+			     struct fw_error *err)
+{
+	struct fw_flow_options options;
+	struct fw_flow_work work;
+	struct fw_pipeline *made;
+	fw_status status;
+
+	if ((status = check_config(config, err)) || (status = choose(config, &options, err)))
+		return status;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return fw_fail_nomem(err, sizeof(*made));
+	status = fw_classifier_open(config, options.n_sizes, options.sizes, &made->classifier, err);
+	if (!status) {
+		fw_classifier_work(made->classifier, &work);
+		options.cell_bytes = fw_classifier_cell_bytes(made->classifier);
+		status = fw_flow_create(&options, &work, &made->flow, err);
+	}
+	if (status) {
+		fw_pipeline_destroy(made);
+		return status;
+	}
+	*pipeline = made;
+	return FW_OK;
+}
+
+fw_status fw_pipeline_submit(struct fw_pipeline *pipeline,
+			     const struct fw_pipeline_request *request, struct fw_error *err)
+{
+	fw_status status =
+		check_size(request->struct_size, sizeof(*request), "pipeline request", err);
+
+	if (status)
+		return status;
+	if (!request->callback || (!request->bytes && request->size) || request->timeout_ns < 0)
+		return fw_fail(err, FW_ERR_ARGUMENT,
+			       "a request needs a callback, bytes, and no negative timeout");
+	return fw_flow_submit(pipeline->flow, request, err);
+}
+
+int fw_pipeline_wait(struct fw_pipeline *pipeline, int64_t timeout_ns)
+{
+	return fw_flow_wait(pipeline->flow, timeout_ns);
+}
+
+void fw_pipeline_drain(struct fw_pipeline *pipeline)
+{
+	fw_flow_drain(pipeline->flow);
+}
+
+fw_status fw_pipeline_get_stats(struct fw_pipeline *pipeline, struct fw_pipeline_stats *stats,
+				struct fw_error *err)
+{
+	fw_status status = check_size(stats->struct_size, sizeof(*stats), "pipeline stats", err);
+
+	if (status)
+		return status;
+	fw_flow_get_stats(pipeline->flow, stats);
+	fw_classifier_add_stats(pipeline->classifier, stats);
+	stats->memory_bytes =
+		stats->slot_bytes + stats->cell_bytes + stats->worker_bytes + stats->decoder_bytes;
+	return FW_OK;
+}
+
+void fw_pipeline_destroy(struct fw_pipeline *pipeline)
+{
+	if (!pipeline)
+		return;
+	fw_flow_destroy(pipeline->flow);
+	fw_classifier_close(pipeline->classifier);
+	free(pipeline);
+}
+
+const char *fw_pipeline_stage_name(enum fw_pipeline_stage stage)
+{
+	static const char *const names[] = { "queue", "decode", "batch", "compute", "answer" };
+
+	return (unsigned)stage < sizeof(names) / sizeof(names[0]) ? names[stage] : NULL;
+}
