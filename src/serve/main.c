@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 {
 	static const struct fw_program program = {
 		.name = "fullwarp-serve",
-		.about = "Plans and runs image classifiers in ONNX files.",
+		.about = "Plans and runs image classifiers in ONNX files, classifies images.",
 		.commands = commands,
 	};
 
