@@ -96,11 +96,29 @@ fw_status fw_image_set_source(struct fw_image_job *job, uint32_t width, uint32_t
 	return FW_OK;
 }
 
+bool fw_image_wants_less(const struct fw_image_job *job, uint64_t bytes, uint64_t next)
+{
+	const struct fw_image_limits *limits = job->limits;
+	bool is_large = limits->wanted_short_side && next >= limits->wanted_short_side;
+
+	return limits->min_short_side && next >= limits->min_short_side &&
+	       (is_large || bytes > job->cell_bytes);
+}
+
+static uint64_t stride_of(uint32_t row_bytes)
+{
+	return ((uint64_t)row_bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
+}
+
+uint64_t fw_image_plane_bytes(uint32_t row_bytes, uint32_t rows)
+{
+	return stride_of(row_bytes) * rows;
+}
+
 fw_status fw_image_add_plane(struct fw_image_job *job, uint32_t row_bytes, uint32_t rows,
 			     struct fw_image_plane **plane)
 {
-	uint64_t stride = ((uint64_t)row_bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
-	uint64_t bytes = stride * rows;
+	uint64_t stride = stride_of(row_bytes), bytes = fw_image_plane_bytes(row_bytes, rows);
 
 	if (bytes > job->cell_bytes - job->cell_used || bytes > UINT32_MAX - job->cell_used)
 		return fw_fail(job->err, FW_ERR_UNSUPPORTED,

@@ -3,7 +3,7 @@
 /*
  * Compressed image in, planes out, into memory that the caller gave: a cell of a pinned slab, or of the heap. JPEG is
  * decoded as far as the entropy coding and the inverse DCT go (libjpeg-turbo's raw data: Y, Cb, Cr at their own
- * resolution, scaled down in the DCT while the short side stays at least min_short_side); colour, resize, crop and
+ * resolution, scaled down in the DCT where the limits say so); colour, resize, crop and
  * normalisation are left to fw_preprocess_cpu or to a GPU kernel that does the same sums. PNG gives RGB, reduced by a
  * whole factor (means of k x k pixels) under the same rule; alpha is dropped, as PIL's convert("RGB") does.
  */
@@ -17,11 +17,16 @@ enum fw_image_format { FW_IMAGE_UNKNOWN, FW_IMAGE_JPEG, FW_IMAGE_PNG };
 enum fw_image_kind { FW_IMAGE_YCBCR, FW_IMAGE_GREY, FW_IMAGE_RGB };
 
 struct fw_image_limits {
-	uint64_t max_pixels;     /* of the header's width x height; default 100 million */
-	uint32_t max_scans;      /* of a progressive JPEG; default 100 */
-	double max_seconds;      /* of CPU time for one image; default 2; 0: none */
-	uint64_t max_memory;     /* of the decoder beside the cell, bytes; default 256 MiB */
-	uint32_t min_short_side; /* scaled decode keeps at least this; 0: full size */
+	uint64_t max_pixels; /* of the header's width x height; default 100 million */
+	uint32_t max_scans;  /* of a progressive JPEG; default 100 */
+	double max_seconds;  /* of CPU time for one image; default 2; 0: none */
+	uint64_t max_memory; /* of the decoder beside the cell, bytes; default 256 MiB */
+	/*
+	 * A picture is reduced only where its cell is too small for it or more than wanted_short_side would remain, and
+	 * never below min_short_side. 0: never reduced; only where the cell is too small. What reducing costs in exactness:
+	 * docs/design/images.md.
+	 */
+	uint32_t min_short_side, wanted_short_side;
 };
 
 struct fw_image_plane {

@@ -140,20 +140,35 @@ static fw_status choose_kind(struct reader *reader)
 	return FW_OK;
 }
 
-/* The smallest of 1/8, 1/4, 1/2 and 1 (the ones that libjpeg-turbo has vector code for) that keeps the short side. */
+/* After jpeg_calc_output_dimensions. */
+static uint64_t planes_bytes(const struct jpeg_decompress_struct *jpeg)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < jpeg->num_components; i++) {
+		const jpeg_component_info *component = &jpeg->comp_info[i];
+		uint32_t block = (uint32_t)component->DCT_scaled_size;
+		bytes += fw_image_plane_bytes(component->width_in_blocks * block,
+					      component->height_in_blocks * block);
+	}
+	return bytes;
+}
+
+/* One of 1, 1/2, 1/4 and 1/8: the scales that libjpeg-turbo has vector code for. */
 static void choose_scale(struct reader *reader)
 {
 	struct jpeg_decompress_struct *jpeg = &reader->jpeg;
-	const struct fw_image_limits *limits = reader->job->limits;
 	uint64_t shorter =
 		jpeg->image_width < jpeg->image_height ? jpeg->image_width : jpeg->image_height;
-	unsigned num = 8;
 
-	while (limits->min_short_side && num > 1 &&
-	       (shorter * (num / 2) + 7) / 8 >= limits->min_short_side)
-		num /= 2;
-	jpeg->scale_num = num;
 	jpeg->scale_denom = 8;
+	for (jpeg->scale_num = 8;; jpeg->scale_num /= 2) {
+		uint64_t next = (shorter * (jpeg->scale_num / 2) + 7) / 8;
+		jpeg_calc_output_dimensions(jpeg);
+		if (jpeg->scale_num == 1 ||
+		    !fw_image_wants_less(reader->job, planes_bytes(jpeg), next))
+			return;
+	}
 }
 
 /* Chroma may be sampled once for 1, 2 or 4 luma samples each way; the first component must be the full picture. */
@@ -248,9 +263,8 @@ static fw_status decode(struct reader *reader)
 	status = choose_kind(reader);
 	if (status != FW_OK)
 		return status;
-	choose_scale(reader);
 	jpeg->raw_data_out = TRUE;
-	jpeg_calc_output_dimensions(jpeg);
+	choose_scale(reader);
 	status = lay_out_planes(reader);
 	if (status != FW_OK)
 		return status;

@@ -37,11 +37,15 @@ static fw_status fail_png(const struct fw_image_job *job, int code)
 static uint32_t choose_factor(const struct fw_image_job *job)
 {
 	uint32_t width = job->image->source_width, height = job->image->source_height;
-	uint32_t shorter = width < height ? width : height;
-	uint32_t least = job->limits->min_short_side;
-	uint32_t factor = least && shorter / least > 1 ? shorter / least : 1;
+	uint32_t shorter = width < height ? width : height, factor = 1;
 
-	return factor < MAX_FACTOR ? factor : MAX_FACTOR;
+	while (factor < MAX_FACTOR &&
+	       fw_image_wants_less(job,
+				   fw_image_plane_bytes((width + factor - 1) / factor * 3,
+							(height + factor - 1) / factor),
+				   shorter / (factor + 1)))
+		factor++;
+	return factor;
 }
 
 static void add_row(struct reduction *r)

@@ -23,7 +23,7 @@ static void decode_and_preprocess(const uint8_t *data, size_t size, uint32_t min
 	limits.max_scans = 20;
 	limits.max_seconds = 1;
 	limits.max_memory = 8 << 20;
-	limits.min_short_side = min_short_side;
+	limits.min_short_side = limits.wanted_short_side = min_short_side;
 	if (cell && out && fw_image_decoder_open(&limits, &decoder, NULL) == FW_OK &&
 	    fw_preprocess_open(&preprocess, WALK_CELL_BYTES, &scratch, NULL) == FW_OK &&
 	    fw_image_decode(decoder, data, size, cell, WALK_CELL_BYTES, &image, NULL) == FW_OK &&

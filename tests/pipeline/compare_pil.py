@@ -46,6 +46,15 @@ def run(tool, paths, short, resize, crop):
         yield path, line, None if levels is None else levels * 255
 
 
+def draw_smooth(width, height):
+    """Brightness in waves of 12 pixels and more, colours in longer ones, and a camera's noise: as photographs are."""
+    y, x = np.mgrid[0:height, 0:width].astype(np.float64)
+    light = 60 * np.sin(x / 2 + y / 40) * np.cos(y / 3)
+    waves = [127 + light + 40 * np.sin(x / (15 + c) + c) for c in range(3)]
+    noise = np.random.default_rng(width).normal(0, 4, (height, width, 3))
+    return np.clip(np.stack(waves, 2) + noise, 0, 255).astype(np.uint8)
+
+
 def draw(width, height):
     """Gradients, saturated edges and a texture: what upsampling, clamping and filters get wrong first."""
     y, x = np.mgrid[0:height, 0:width].astype(np.float64)
@@ -178,6 +187,11 @@ def main():
         folder.jpeg(draw(500, 375))
         folder.jpeg(draw(640, 4))
         bad += compare(tool, folder.take() + photos, (0, 256, 224))
+        # Reduced to 4 times the resized short side: the contract of 3 levels and 1 on average.
+        for sampling in ("1x1", "2x2", "2x1"):
+            folder.jpeg(draw_smooth(403, 322), sampling)
+        Image.fromarray(draw_smooth(403, 322)).save(folder.next("reduced.png"))
+        bad += compare(tool, folder.take(), (160, 40, 35), most=3, mean=1)
         bad += check_refusals(tool, folder)
     sys.exit(bool(bad))
 

@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 	fw_image_limits_init(&limits);
 	fw_preprocess_init(&preprocess);
 	limits.max_seconds = 60; /* sanitizers */
-	limits.min_short_side = (uint32_t)strtoul(argv[1], NULL, 10);
+	limits.min_short_side = limits.wanted_short_side = (uint32_t)strtoul(argv[1], NULL, 10);
 	preprocess.resize = (uint32_t)strtoul(argv[2], NULL, 10);
 	preprocess.crop = s.crop = (uint32_t)strtoul(argv[3], NULL, 10);
 	s.repeat = strtol(argv[4], NULL, 10);

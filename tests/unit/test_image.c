@@ -170,12 +170,37 @@ static void scales_down_while_the_short_side_is_kept(void **state)
 	(void)state;
 	fw_image_limits_init(&limits);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		limits.min_short_side = cases[i].least;
+		limits.min_short_side = limits.wanted_short_side = cases[i].least;
 		assert_int_equal(decode(&limits, jpeg, size, 1 << 20, &image, NULL), FW_OK);
 		assert_int_equal(image.scale_num * 8 / image.scale_den, cases[i].num);
 		assert_int_equal(image.height, cases[i].height);
 		assert_int_equal(image.source_height, 67);
 	}
+	free(jpeg);
+}
+
+static void is_reduced_only_as_far_as_the_cell_needs(void **state)
+{
+	/* 14336 bytes whole, see above. */
+	static const struct {
+		size_t cell_bytes;
+		uint32_t least, num;
+	} cases[] = { { 14336, 1, 8 }, { 14335, 1, 4 }, { 14335, 34, 4 } };
+	struct fw_image_limits limits;
+	struct fw_image image;
+	size_t size;
+	uint8_t *jpeg = make_jpeg(101, 67, false, &size);
+
+	(void)state;
+	fw_image_limits_init(&limits);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		limits.min_short_side = cases[i].least;
+		assert_int_equal(decode(&limits, jpeg, size, cases[i].cell_bytes, &image, NULL),
+				 FW_OK);
+		assert_int_equal(image.scale_num * 8 / image.scale_den, cases[i].num);
+	}
+	limits.min_short_side = 35; /* half would be 34 */
+	assert_int_equal(decode(&limits, jpeg, size, 14335, &image, NULL), FW_ERR_UNSUPPORTED);
 	free(jpeg);
 }
 
@@ -284,6 +309,7 @@ int main(void)
 		cmocka_unit_test(refuses_limits_without_meaning),
 		cmocka_unit_test(describes_planes_at_their_own_resolution),
 		cmocka_unit_test(scales_down_while_the_short_side_is_kept),
+		cmocka_unit_test(is_reduced_only_as_far_as_the_cell_needs),
 		cmocka_unit_test(names_the_limit_that_was_reached),
 		cmocka_unit_test(every_truncation_is_an_error),
 		cmocka_unit_test(no_flipped_bit_does_harm),
