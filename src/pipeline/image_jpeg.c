@@ -278,28 +278,33 @@ static fw_status decode(struct reader *reader)
 	return FW_OK;
 }
 
+/* The only frame with a setjmp: it changes no variable of its own after it. */
+static fw_status decode_or_jump(struct reader *reader)
+{
+	struct jpeg_decompress_struct *jpeg = &reader->jpeg;
+	uint64_t most = reader->job->limits->max_memory;
+
+	if (setjmp(reader->jump))
+		return reader->status;
+	/* A fresh object for every picture: one kept would lend its tables to a file that has none. */
+	jpeg_create_decompress(jpeg);
+	jpeg->progress = &reader->progress;
+	jpeg->mem->max_memory_to_use = most < LONG_MAX ? (long)most : LONG_MAX;
+	return decode(reader);
+}
+
 fw_status fw_image_decode_jpeg(struct fw_image_job *job)
 {
 	struct reader reader = { .job = job };
-	struct jpeg_decompress_struct *jpeg = &reader.jpeg;
 	fw_status status;
 
-	jpeg->err = jpeg_std_error(&reader.errors);
-	jpeg->client_data = &reader;
+	reader.jpeg.err = jpeg_std_error(&reader.errors);
+	reader.jpeg.client_data = &reader;
 	reader.errors.error_exit = jump_out;
 	reader.errors.emit_message = on_message;
 	reader.errors.output_message = print_nothing;
 	reader.progress.progress_monitor = on_progress;
-	if (setjmp(reader.jump)) {
-		jpeg_destroy_decompress(&reader.jpeg);
-		return reader.status;
-	}
-	/* A fresh object for every picture: one kept would lend its tables to a file that has none. */
-	jpeg_create_decompress(jpeg);
-	jpeg->progress = &reader.progress;
-	jpeg->mem->max_memory_to_use =
-		job->limits->max_memory < LONG_MAX ? (long)job->limits->max_memory : LONG_MAX;
-	status = decode(&reader);
-	jpeg_destroy_decompress(jpeg);
+	status = decode_or_jump(&reader);
+	jpeg_destroy_decompress(&reader.jpeg);
 	return status;
 }
