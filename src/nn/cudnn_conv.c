@@ -6,6 +6,7 @@
 #include "nn/cudnn_conv.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TYPE_HANDLE            0   /* CUDNN_TYPE_HANDLE */
