@@ -123,6 +123,17 @@ void fw_nn_trial_close(struct fw_nn_trial *trial)
 	*trial = (struct fw_nn_trial){ 0 };
 }
 
+/* Where a candidate's operands are: without a residual its place is that of the result, as when it runs in a network. */
+static struct fw_nn_addresses places(const struct fw_nn_trial *trial,
+				     const struct fw_nn_problem *problem)
+{
+	struct fw_nn_addresses at = trial->at;
+
+	if (!problem->z_step)
+		at.z = 0;
+	return at;
+}
+
 static fw_status enqueue(const struct fw_nn_trial *trial, const struct candidate *candidate)
 {
 	const struct fw_nn_gpu *gpu = trial->gpu;
@@ -135,7 +146,7 @@ static fw_status enqueue(const struct fw_nn_trial *trial, const struct candidate
 	return fw_nn_gemm_enqueue(candidate->gemm,
 				  &(struct fw_nn_gemm_run){
 					  .algo = &choice->algo,
-					  .at = trial->at,
+					  .at = places(trial, &choice->problem),
 					  .workspace_bytes = choice->workspace_bytes,
 					  .stream = trial->stream,
 				  },
@@ -214,20 +225,55 @@ static int measure_graph(const struct fw_nn_trial *trial, const struct candidate
 	return result;
 }
 
+static void poison(const struct fw_nn_trial *trial, const struct fw_nn_problem *p)
+{
+	const size_t bytes = (size_t)(p->n * p->out_h * p->out_w * p->y_step) *
+			     fw_nn_precision_bytes(p->precision);
+
+	trial->gpu->cuda.memset_async(trial->at.y, 0xff, bytes, trial->stream);
+}
+
 /*
- * *us negative: this candidate does not run. A failure is one of the GPU. The first run loads the kernels, which cannot be
- * captured, the second tells the hopeless.
+ * Some engines read the residual that there is not and multiply it by 0: what was in the result's place before, NaN, is
+ * then in the result.
+ */
+static int keeps_poison(const struct fw_nn_trial *trial, const struct fw_nn_problem *p, bool *keeps)
+{
+	const size_t bytes = fw_nn_precision_bytes(p->precision);
+	unsigned char first[sizeof(float)] = { 0 };
+	int result = trial->gpu->cuda.memcpy_device_to_host_async(first, trial->at.y, bytes,
+								  trial->stream);
+
+	if (!result)
+		result = trial->gpu->cuda.stream_synchronize(trial->stream);
+	*keeps = true;
+	for (size_t i = 0; i < bytes; i++)
+		*keeps = *keeps && (first[i] == 0xff || (i + 1 == bytes && first[i] == 0x7f));
+	return result;
+}
+
+/*
+ * *us negative: this candidate does not run, or not right. A failure is one of the GPU. The first run loads the kernels,
+ * which cannot be captured, the second tells the hopeless.
  */
 static fw_status measure(struct fw_nn_trial *trial, struct candidate *candidate, float best,
 			 float *us, struct fw_error *err)
 {
+	const struct fw_nn_problem *problem = &candidate->choice->problem;
+	bool keeps = false;
 	float alone;
 	int result;
 
 	*us = -1;
+	if (!problem->z_step)
+		poison(trial, problem);
 	if (enqueue(trial, candidate))
 		return FW_OK;
 	result = launch(trial, candidate, NULL, &alone);
+	if (!result && !problem->z_step)
+		result = keeps_poison(trial, problem, &keeps);
+	if (!result && keeps)
+		return FW_OK;
 	if (!result && best >= 0 && alone > best * HOPELESS_ALONE + HOST_LAUNCH_US)
 		return FW_OK;
 	candidate->runs = runs_for(alone);
@@ -257,6 +303,8 @@ static void take(const struct fw_nn_gpu *gpu, struct fw_nn_choice *best,
 static fw_status try_convs(const struct fw_nn_gpu *gpu, struct fw_nn_trial *trial,
 			   struct fw_nn_choice *best, struct fw_error *err)
 {
+	const struct fw_nn_addresses at =
+		trial ? places(trial, &best->problem) : (struct fw_nn_addresses){ 0 };
 	struct fw_nn_config configs[FW_NN_MAX_CONFIGS];
 	fw_status status;
 	uint32_t n;
@@ -275,7 +323,7 @@ static fw_status try_convs(const struct fw_nn_gpu *gpu, struct fw_nn_trial *tria
 			continue;
 		candidate.workspace_bytes = candidate.plan.workspace_bytes;
 		if (candidate.workspace_bytes <= USUAL_WORKSPACE && trial &&
-		    !fw_nn_conv_pack(gpu, &trial->at, &run.pack, NULL)) {
+		    !fw_nn_conv_pack(gpu, &at, &run.pack, NULL)) {
 			status = measure(trial, &run, best->us, &candidate.us, err);
 			gpu->cudnn.descriptor_destroy(run.pack);
 			if (!status && candidate.us >= 0 &&
@@ -362,7 +410,7 @@ fw_status fw_nn_choice_make(const struct fw_nn_gpu *gpu, const struct fw_nn_prob
 	status = try_convs(gpu, trial, choice, err);
 	if (!status && trial && product)
 		status = try_gemms(gpu, trial, choice, err);
-	if (!status && trial && choice->us < 0) /* none ran within the usual workspace */
+	if (!status && trial && choice->us < 0) /* none ran right within the usual workspace */
 		status = try_convs(gpu, NULL, choice, err);
 	if (!status && !choice->is_gemm && !choice->plan.plan)
 		status = fw_fail(err, FW_ERR_UNSUPPORTED, "no engine of cuDNN solves %s",

@@ -464,7 +464,7 @@ fw_status fw_nn_conv_pack(const struct fw_nn_gpu *gpu, const struct fw_nn_addres
 {
 	static const int64_t uids[FW_NN_N_UIDS] = { FW_NN_UID_X, FW_NN_UID_W, FW_NN_UID_Y,
 						    FW_NN_UID_Z, FW_NN_UID_BIAS };
-	/* With the factor 0, z is not read; its address must only be a good one. */
+	/* With the factor 0 most engines do not read z; those that do must find as much memory as y has. */
 	const uint64_t z = addresses->z ? addresses->z : addresses->y;
 	void *const pointers[FW_NN_N_UIDS] = {
 		(void *)(uintptr_t)addresses->x,    (void *)(uintptr_t)addresses->w,

@@ -12,5 +12,7 @@ struct fake_nn_counts {
 /* The call of that name fails with result when it has been made `after` times; NULL: none does. */
 void fake_nn_fail(const char *call, int after, int result);
 const struct fake_nn_counts *fake_nn_counts(void);
+/* Every byte that is copied from the GPU (libcuda's copy only); 0 at first. */
+void fake_nn_read_as(int byte);
 
 #endif

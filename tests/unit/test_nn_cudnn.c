@@ -159,6 +159,25 @@ static void measures_and_gives_everything_back(void **state)
 	free(y);
 }
 
+/* Poison that a run leaves in its result came from a residual that the layer has not: such an engine is not timed. */
+static void times_no_engine_that_reads_what_it_should_not(void **state)
+{
+	static struct run r;
+	void (*read_as)(int);
+	void *symbol = dlsym(cuda.handle, "fake_nn_read_as");
+	int captures;
+
+	(void)state;
+	memcpy(&read_as, &symbol, sizeof(read_as));
+	captures = cuda.counts()->captures;
+	read_as(0xff);
+	if (start(&r, true, 5))
+		fail_msg("%s", r.err.message);
+	read_as(0);
+	assert_int_equal(cuda.counts()->captures - captures, 2); /* the graphs that run */
+	stop(&r);
+}
+
 /* A second start measures nothing: all that is captured are the two graphs that run. */
 static void takes_stored_choices(void **state)
 {
@@ -246,6 +265,7 @@ int main(void)
 		cmocka_unit_test(captures_one_graph_for_each_batch_size),
 		cmocka_unit_test(launches_every_operation_without_graphs),
 		cmocka_unit_test(measures_and_gives_everything_back),
+		cmocka_unit_test(times_no_engine_that_reads_what_it_should_not),
 		cmocka_unit_test(takes_stored_choices),
 		cmocka_unit_test(reports_each_failing_call),
 		cmocka_unit_test(reports_a_failing_launch),
