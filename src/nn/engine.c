@@ -75,7 +75,7 @@ bool fw_nn_engine_is_built_in(const char *name)
 fw_status fw_nn_engine_open(const struct fw_nn_engine_options *options,
 			    struct fw_nn_engine **engine, struct fw_error *err)
 {
-	const struct fw_nn_engine_class *class;
+	const struct fw_nn_engine_class *class = NULL;
 	fw_status status = find_class(options->name, &class, err);
 
 	return status ? status : fw_nn_engine_open_class(class, options, engine, err);

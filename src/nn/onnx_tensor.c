@@ -163,7 +163,7 @@ static fw_status borrow(struct fw_onnx_reader *r, const void *data, struct fw_nn
 static fw_status read_content(struct fw_onnx_reader *r, const Fw__Onnx__Tensor *tensor,
 			      size_t count, struct fw_nn_value *value, struct fw_error *err)
 {
-	const void *data;
+	const void *data = NULL;
 	fw_status status = FW_OK;
 
 	if (tensor->data_location == 1) {

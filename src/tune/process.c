@@ -141,7 +141,7 @@ static void last_line(int log, char *line, size_t bytes)
 		n--;
 	tail[n > 0 ? n : 0] = 0;
 	start = strrchr(tail, '\n');
-	snprintf(line, bytes, "%s", start ? start + 1 : tail);
+	snprintf(line, bytes, "%.*s", (int)bytes - 1, start ? start + 1 : tail); /* what fits */
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = ' ';
