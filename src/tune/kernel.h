@@ -10,6 +10,7 @@ struct fw_tune_kernel {
 	void *graph;       /* of several launches; NULL: none */
 	unsigned launches; /* of one sample */
 	bool is_warm;      /* warmed up, and launches chosen */
+	bool settles; /* one launch goes before each sample: what the L2 holds is then its own */
 };
 
 struct fw_tune_kernel_source {

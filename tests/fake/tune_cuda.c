@@ -12,7 +12,7 @@
  *   effect die SIGNAL   the process gets it; effect hang: it never ends; effect nothing
  *   effect touch        all poisoned buffers get one value, whatever the arguments are
  *   from N EFFECT ...   that effect from the N-th launch on
- *   time_us T           of a launch, 100; cold_us T: of the first one
+ *   time_us T           of a launch, 100; cold_us T: of the first one; after_other_us T: of one behind another kernel's
  *   clock MHZ           writes what NVML answers from now on into $FW_FAKE_NVML; throttle REASONS likewise
  *   slow N MHZ          the N-th launch does so, and the one after it undoes it (1980)
  *
@@ -51,6 +51,7 @@ struct graph {
 
 static double now_us;
 static int sticky;
+static const struct function *latest; /* launched, checks and waits aside */
 static int is_hung;
 static struct graph *captured;
 
@@ -421,7 +422,12 @@ static int perform(const struct launch *l)
 		effect = from + 1;
 	effect = effect ? effect : "nothing";
 	sscanf(effect, "%15s %ld", what, &value);
-	now_us += setting(f, f->launches == 1 ? "cold_us" : "time_us", setting(f, "time_us", 100));
+	now_us += setting(f,
+			  f->launches == 1 ? "cold_us"
+			  : f != latest    ? "after_other_us"
+					   : "time_us",
+			  setting(f, "time_us", 100));
+	latest = f;
 	change_clocks(f);
 	if (!strcmp(what, "refuse"))
 		return (int)value;

@@ -39,6 +39,25 @@ static void a_right_one_is_sampled(void **state)
 	case_close(&c);
 }
 
+/* What others left in the L2 serves the first launch after theirs only; that one is not timed. */
+static void a_sample_begins_with_its_own_cache(void **state)
+{
+	struct fw_tune_result result[2], *results[] = { &result[0], &result[1] };
+	const uint32_t slots[] = { 0, 1 };
+	struct tune_case c;
+
+	(void)state;
+	case_open(&c, SPEC "// fake scale BX=64: after_other_us 40\n// fake scale BX=128: "
+			   "after_other_us 700\n");
+	for (uint16_t i = 0; i < 2; i++)
+		result[i] = case_check(&c, i);
+	assert_int_equal(fw_tune_runner_sample(c.runner, slots, results, 2, 4, NULL), FW_OK);
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned j = 0; j < 4; j++)
+			assert_float_equal(result[i].samples_s[j], 100e-6, 1e-9);
+	case_close(&c);
+}
+
 static void wrong_outputs_are_found(void **state)
 {
 	struct tune_case c;
@@ -179,10 +198,13 @@ static struct fw_tune_result sample_with_clocks(const char *setting)
 	return result;
 }
 
-/* Launch 1 is the check's, 2 and 3 warm up, 4 to 9 are the samples: the second of them is slow. */
+/*
+ * Launch 1 is the check's, 2 and 4 warm up, 6 and so on are the samples, each behind an untimed launch: the second of them
+ * is slow.
+ */
 static void a_sample_of_another_clock_is_taken_again(void **state)
 {
-	struct fw_tune_result result = sample_with_clocks("slow 5 1700");
+	struct fw_tune_result result = sample_with_clocks("slow 8 1700");
 
 	(void)state;
 	assert_int_equal(result.n_samples, 6);
@@ -389,6 +411,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_right_one_is_sampled),
+		cmocka_unit_test(a_sample_begins_with_its_own_cache),
 		cmocka_unit_test(wrong_outputs_are_found),
 		cmocka_unit_test(rounding_is_no_fault),
 		cmocka_unit_test(what_is_written_elsewhere_is_found),
