@@ -110,8 +110,12 @@ static fw_status read_line(struct fw_tune_cache *cache, const char *text, size_t
 fw_status fw_tune_cache_read_text(struct fw_tune_cache *cache, const char *text, size_t len,
 				  struct fw_error *err)
 {
-	const char *end = text + len;
+	const char *end;
 	uint64_t number = 0;
+
+	if (!len)
+		text = ""; /* an empty file's text may be NULL */
+	end = text + len;
 
 	for (const char *p = text; p < end;) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
