@@ -84,6 +84,16 @@ class Result:
                      [int(got["winner"]["config"]["FAULT"] == "0")])
             self.say(f"fullwarp tune on the planted faults chooses {one_line(got['winner']['config'])}; {got['statuses']}")
 
+    def kinds(self):
+        for name, what in (("kinds", "clusters and carve-outs"), ("simple", "vector_add, --n")):
+            got = self.get(f"{name}.json")
+            if not got or not got.get("winner"):
+                self.say(f"{name}: not run")
+                continue
+            self.add(f"{what}: configurations", "count", [got["evaluated"]])
+            self.add(f"{what}: right", "count", [got["statuses"].get("ok", 0)])
+            self.say(f"{what}: {got['statuses']}, winner {one_line(got['winner']['config'])} {got['winner']['median_s'] * 1e6:.2f} us")
+
     def brute(self):
         self.say("")
         self.say("space         valid  done  failed   conf/s  wall s  compile s  GPU s   best us  default us")
@@ -205,7 +215,7 @@ def main():
         print_config(sys.argv[1][2:], sys.argv[2])
         return
     result = Result(sys.argv[1])
-    for part in (result.checks, result.brute, result.live, result.rerun, result.peer):
+    for part in (result.checks, result.kinds, result.brute, result.live, result.rerun, result.peer):
         part()
     print("\n".join(result.lines))
     pathlib.Path(sys.argv[2]).write_text(json.dumps({

@@ -4,6 +4,7 @@
 # 16 cores (estimates; each part has a time limit, and what one leaves undone the table shows as missing):
 #   check   10 s   the kernel that compares outputs against its definition
 #   faults  60 s   a kernel with planted faults: each is found, named, and survived
+#   kinds   15 s   clusters and carve-outs, as the hardware has them; --n without a specification
 #   live    90 s   fullwarp tune on every example, budget 200
 #   rerun  100 s   the winners of live ten times, each time in a fresh process with fresh inputs; and the default
 #   peer   150 s   Kernel Tuner, same source, space and budget (needs its wheels, numpy and CuPy), and we at the same
@@ -16,7 +17,7 @@ root=$(cd "$here/../../.." && pwd)
 bundle=$(cd "$1" && pwd)
 out=$2
 shift 2
-parts=${*:-check faults live rerun peer brute}
+parts=${*:-check faults kinds live rerun peer brute}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 work=$(mktemp -d)
@@ -62,6 +63,14 @@ part_faults() {
 	tail -n 1 "$work/faults.txt" >"$work/faults.json"
 	limited 90 "$fullwarp" tune "$here/faults.cu" --budget 30 --cache "$work/faults-tune.jsonl" --format json \
 		>"$work/faults-tune.json"
+}
+
+part_kinds() {
+	limited 60 "$fullwarp" tune "$here/kinds.cu" --exhaustive --cache "$work/kinds-cache.jsonl" --format json \
+		>"$work/kinds.json"
+	limited 60 "$fullwarp" tune "$root/examples/tune/vector_add.cu" --kernel vector_add --n 1000000 \
+		--cache "$work/simple-cache.jsonl" --format json >"$work/simple.json"
+	limited 60 "$fullwarp" tune "$root/examples/tune/vector_add.cu" --n 50000000 --no-cache
 }
 
 part_live() {
