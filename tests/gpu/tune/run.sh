@@ -4,11 +4,11 @@
 # 16 cores (estimates; each part has a time limit, and what one leaves undone the table shows as missing):
 #   check   10 s   the kernel that compares outputs against its definition
 #   faults  60 s   a kernel with planted faults: each is found, named, and survived
-#   kinds   15 s   clusters and carve-outs, as the hardware has them; --n without a specification
 #   live    90 s   fullwarp tune on every example, budget 200
 #   rerun  100 s   the winners of live ten times, each time in a fresh process with fresh inputs; and the default
 #   peer   150 s   Kernel Tuner, same source, space and budget (needs its wheels, numpy and CuPy), and we at the same
 #   brute  180 s   every configuration of every example, into caches
+#   kinds   15 s   clusters and carve-outs, as the hardware has them; --n without a specification
 # Environment: EXAMPLES (names), PEERS (names), BUDGET 200, PEER_BUDGET 100, SEED 1, POINTS 0 (brute: at most so many a space;
 # 0: all), LIMIT: seconds for all parts together (480).
 set -u
@@ -17,7 +17,7 @@ root=$(cd "$here/../../.." && pwd)
 bundle=$(cd "$1" && pwd)
 out=$2
 shift 2
-parts=${*:-check faults kinds live rerun peer brute}
+parts=${*:-check faults live rerun peer brute kinds}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 work=$(mktemp -d)
