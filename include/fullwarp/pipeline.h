@@ -69,6 +69,15 @@ struct fw_pipeline_config {
 	 */
 	uint64_t cell_bytes;
 	uint64_t decoder_bytes; /* the most a decoding thread may take besides; default 256 MiB */
+	/*
+	 * 1: before fw_pipeline_create returns, every worker runs every prepared batch size twice on inputs of the library's
+	 * own, so that the first request is as fast as later ones; scores that are not finite or that differ between the sizes
+	 * make it fail. 0 (default): not.
+	 */
+	int warm_up;
+	/* Called by fw_pipeline_create, on its thread, with what it does next: "reading model.onnx". NULL (default): not. */
+	void (*progress)(void *user, const char *text);
+	void *progress_user;
 };
 
 /* Every request that was taken gets one of these, once. */
@@ -110,8 +119,14 @@ typedef void (*fw_pipeline_callback)(void *user, const struct fw_pipeline_answer
 /* Initialise with fw_pipeline_request_init. */
 struct fw_pipeline_request {
 	size_t struct_size;
-	const void *bytes; /* borrowed until the callback is called; JPEG or PNG */
+	const void *
+		bytes; /* borrowed until the callback is called; JPEG or PNG, or as is_tensor says */
 	size_t size;
+	/*
+	 * 1: the bytes are the network's own input, decoded and normalised: 3 x crop x crop floats (all of red's, green's,
+	 * blue's), at any alignment. 0 (default).
+	 */
+	int is_tensor;
 	int64_t timeout_ns; /* from submit on; 0 (default): none */
 	int is_waiting; /* 1 (default): submit waits for a slot; 0: it fails when all are taken */
 	fw_pipeline_callback callback;
@@ -157,7 +172,8 @@ FW_API void fw_pipeline_stats_init(struct fw_pipeline_stats *stats);
 
 /*
  * Reads the model, prepares every batch size (powers of two up to max_batch, and max_batch), starts the threads.
- * FW_ERR_UNSUPPORTED: the engine or the model; FW_ERR_ARGUMENT: a value out of range; and what reading a model gives.
+ * FW_ERR_UNSUPPORTED: the engine or the model; FW_ERR_ARGUMENT: a value out of range; FW_ERR_INTERNAL: what a warm-up
+ * computed is wrong; and what reading a model gives.
  */
 FW_API fw_status fw_pipeline_create(const struct fw_pipeline_config *config,
 				    struct fw_pipeline **pipeline, struct fw_error *err);

@@ -3,7 +3,9 @@
 
 #include "nn/engine.h"
 #include "pipeline/preprocess.h"
+#include "pipeline/tensor.h"
 #include "pipeline/top.h"
+#include "pipeline/warm_up.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,8 @@
 #define MIN_CELL_BYTES (UINT64_C(4) << 20)
 /* A side of the network's input, far above any classifier's. */
 #define MAX_SIDE 4096
+/* Sums of fp32 in another order, as engines choose it by the batch size: measured below 1e-5. */
+#define WARM_UP_TOLERANCE 1e-3f
 
 struct fw_classifier {
 	struct fw_nn_graph graph;
@@ -24,7 +28,13 @@ struct fw_classifier {
 	int64_t max_batch;
 	uint32_t classes, top;
 	uint64_t scratch_bytes; /* of a worker, known when the first is open */
-	bool has_graph, ends_in_softmax;
+	bool has_graph, ends_in_softmax, warms_up;
+	uint32_t n_sizes, sizes[FW_PIPELINE_MAX_BATCH];
+};
+
+struct decoder {
+	const struct fw_classifier *classifier;
+	struct fw_image_decoder *image;
 };
 
 struct worker {
@@ -76,21 +86,36 @@ static fw_status worker_open(void *user, void **worker, struct fw_error *err)
 static fw_status decoder_open(void *user, void **decoder, struct fw_error *err)
 {
 	const struct fw_classifier *c = user;
-	struct fw_image_decoder *made = NULL;
-	fw_status status = fw_image_decoder_open(&c->limits, &made, err);
+	struct decoder *made = calloc(1, sizeof(*made));
+	fw_status status;
 
+	if (!made)
+		return fw_fail_nomem(err, sizeof(*made));
+	made->classifier = c;
+	status = fw_image_decoder_open(&c->limits, &made->image, err);
+	if (status) {
+		free(made);
+		return status;
+	}
 	*decoder = made;
-	return status;
+	return FW_OK;
 }
 
 static void decoder_close(void *decoder)
 {
-	fw_image_decoder_close(decoder);
+	struct decoder *d = decoder;
+
+	fw_image_decoder_close(d->image);
+	free(d);
 }
 
 static fw_status decode(void *decoder, const struct fw_flow_picture *picture, struct fw_error *err)
 {
-	return fw_image_decode(decoder, picture->bytes, picture->size, picture->cell,
+	struct decoder *d = decoder;
+
+	if (picture->is_tensor)
+		return fw_tensor_take(picture, d->classifier->preprocess.crop, err);
+	return fw_image_decode(d->image, picture->bytes, picture->size, picture->cell,
 			       picture->cell_bytes, picture->image, err);
 }
 
@@ -103,12 +128,24 @@ static void fill_input(struct worker *w, struct fw_flow_batch *batch, const stru
 		float *to = (float *)input->data + i * elements;
 		struct fw_flow_item *item = &batch->items[i];
 
-		if (i < batch->n)
+		if (i < batch->n && item->image->kind == FW_IMAGE_TENSOR)
+			fw_tensor_write(item->cell, item->image, to, (size_t)input->pixel_stride);
+		else if (i < batch->n)
 			item->status = fw_preprocess_cpu(w->scratch, item->cell, item->image, to,
 							 (size_t)input->pixel_stride, item->err);
 		if (i >= batch->n || item->status)
 			memset(to, 0, elements * sizeof(*to));
 	}
+}
+
+static fw_status run(void *worker, uint32_t size, float *scores, struct fw_error *err)
+{
+	struct worker *w = worker;
+	fw_status status = fw_nn_instance_launch(w->instance, size, NULL, err);
+
+	if (status || (status = fw_nn_instance_wait(w->instance, err)))
+		return status;
+	return fw_nn_instance_read(w->instance, size, scores, err);
 }
 
 static fw_status compute(void *worker, struct fw_flow_batch *batch, struct fw_error *err)
@@ -121,9 +158,7 @@ static fw_status compute(void *worker, struct fw_flow_batch *batch, struct fw_er
 	if (status)
 		return status;
 	fill_input(w, batch, &input);
-	if ((status = fw_nn_instance_launch(w->instance, batch->size, NULL, err)) ||
-	    (status = fw_nn_instance_wait(w->instance, err)) ||
-	    (status = fw_nn_instance_read(w->instance, batch->size, w->scores, err)))
+	if ((status = run(w, batch->size, w->scores, err)))
 		return status;
 	for (uint32_t i = 0; i < batch->n; i++) {
 		struct fw_flow_item *item = &batch->items[i];
@@ -141,6 +176,40 @@ static fw_status compute(void *worker, struct fw_flow_batch *batch, struct fw_er
 	return FW_OK;
 }
 
+static fw_status fill_place(void *worker, uint32_t size, uint32_t place, const float *input,
+			    struct fw_error *err)
+{
+	struct worker *w = worker;
+	uint32_t side = w->classifier->preprocess.crop;
+	size_t plane = (size_t)side * side;
+	struct fw_nn_io io;
+	fw_status status = fw_nn_instance_io(w->instance, size, &io, NULL, err);
+	float *to = status ? NULL : (float *)io.data + place * plane * (size_t)io.pixel_stride;
+
+	for (size_t i = 0; to && i < plane; i++)
+		for (size_t c = 0; c < (size_t)io.pixel_stride; c++)
+			to[i * (size_t)io.pixel_stride + c] = c < 3 ? input[c * plane + i] : 0;
+	return status;
+}
+
+static fw_status warm_up(void *worker, struct fw_error *err)
+{
+	struct worker *w = worker;
+	const struct fw_classifier *c = w->classifier;
+	const struct fw_warm_up job = {
+		.n_sizes = c->n_sizes,
+		.sizes = c->sizes,
+		.elements = (size_t)3 * c->preprocess.crop * c->preprocess.crop,
+		.classes = c->classes,
+		.fill = fill_place,
+		.run = run,
+		.user = w,
+		.tolerance = WARM_UP_TOLERANCE,
+	};
+
+	return fw_warm_up_run(&job, err);
+}
+
 void fw_classifier_work(struct fw_classifier *classifier, struct fw_flow_work *work)
 {
 	*work = (struct fw_flow_work){
@@ -151,6 +220,7 @@ void fw_classifier_work(struct fw_classifier *classifier, struct fw_flow_work *w
 		.worker_open = worker_open,
 		.worker_close = worker_close,
 		.compute = compute,
+		.warm_up = classifier->warms_up ? warm_up : NULL,
 	};
 }
 
@@ -161,17 +231,30 @@ static bool ends_in_softmax(const struct fw_nn_graph *graph)
 	return producer != FW_NN_NONE && graph->nodes[producer].op == FW_NN_SOFTMAX;
 }
 
+static void tell(const struct fw_pipeline_config *config, const char *what, const char *of)
+{
+	char text[512];
+
+	if (!config->progress)
+		return;
+	snprintf(text, sizeof(text), "%s%s", what, of);
+	config->progress(config->progress_user, text);
+}
+
 static fw_status load(struct fw_classifier *c, const struct fw_pipeline_config *config,
 		      const struct fw_nn_network_options *network, struct fw_error *err)
 {
 	/* A model for batches of a fixed size is taken as one of any size, unless that is not needed. */
 	const struct fw_nn_read_options read = { .dynamic = network->n_batches > 1 };
 	const struct fw_nn_engine_options engine = { .name = config->engine };
-	fw_status status = fw_nn_onnx_read(config->model, &read, &c->graph, err);
+	fw_status status;
 
+	tell(config, "reading ", config->model);
+	status = fw_nn_onnx_read(config->model, &read, &c->graph, err);
 	if (status)
 		return status;
 	c->has_graph = true;
+	tell(config, "planning for the engine ", config->engine);
 	if ((status = fw_nn_fold(&c->graph, err)) ||
 	    (status = fw_nn_engine_open(&engine, &c->engine, err)))
 		return status;
@@ -230,6 +313,8 @@ static fw_status set_preprocess(struct fw_classifier *c, const struct fw_pipelin
 		c->cell_bytes = fw_image_cell_bytes(resize, MAX_ASPECT);
 		if (c->cell_bytes < MIN_CELL_BYTES)
 			c->cell_bytes = MIN_CELL_BYTES;
+		if (c->cell_bytes < fw_tensor_bytes(crop))
+			c->cell_bytes = fw_tensor_bytes(crop);
 	}
 	return FW_OK;
 }
@@ -251,7 +336,9 @@ fw_status fw_classifier_open(const struct fw_pipeline_config *config, uint32_t n
 	if (!made)
 		return fw_fail_nomem(err, sizeof(*made));
 	for (uint32_t i = 0; i < n_sizes; i++)
-		batches[i] = sizes[i];
+		batches[i] = made->sizes[i] = sizes[i];
+	made->n_sizes = n_sizes;
+	made->warms_up = config->warm_up;
 	made->max_batch = sizes[n_sizes - 1];
 	made->top = config->top;
 	if ((status = load(made, config, &network, err)) ||

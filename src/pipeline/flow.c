@@ -87,6 +87,7 @@ static void make_locks(struct fw_flow *flow)
 	pthread_cond_init(&flow->may_compute, &monotonic);
 	pthread_cond_init(&flow->may_answer, &monotonic);
 	pthread_cond_init(&flow->is_quiet, &monotonic);
+	pthread_cond_init(&flow->is_warmer, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 	flow->has_locks = true;
 }
@@ -100,6 +101,7 @@ static void destroy_locks(struct fw_flow *flow)
 	pthread_cond_destroy(&flow->may_compute);
 	pthread_cond_destroy(&flow->may_answer);
 	pthread_cond_destroy(&flow->is_quiet);
+	pthread_cond_destroy(&flow->is_warmer);
 	pthread_mutex_destroy(&flow->lock);
 }
 
@@ -150,6 +152,38 @@ static fw_status start_all(struct fw_flow *flow, struct fw_error *err)
 	return status;
 }
 
+static void tell_warm(const struct fw_flow *flow, uint32_t warm)
+{
+	const struct fw_flow_options *o = &flow->options;
+	char text[64];
+
+	if (!o->progress || !flow->work.warm_up)
+		return;
+	snprintf(text, sizeof(text), "warming up: %u of %u workers are done", warm, o->workers);
+	o->progress(o->progress_user, text);
+}
+
+static fw_status await_warmth(struct fw_flow *flow, struct fw_error *err)
+{
+	uint32_t warm = 0;
+	fw_status status;
+
+	pthread_mutex_lock(&flow->lock);
+	while (warm < flow->options.workers) {
+		pthread_mutex_unlock(&flow->lock);
+		tell_warm(flow, warm);
+		pthread_mutex_lock(&flow->lock);
+		while (flow->warm == warm)
+			pthread_cond_wait(&flow->is_warmer, &flow->lock);
+		warm = flow->warm;
+	}
+	status = flow->warm_status;
+	if (status && err)
+		*err = flow->warm_err;
+	pthread_mutex_unlock(&flow->lock);
+	return status;
+}
+
 static void join(struct fw_flow_thread *threads, uint32_t n)
 {
 	for (uint32_t i = 0; threads && i < n; i++)
@@ -174,6 +208,8 @@ fw_status fw_flow_create(const struct fw_flow_options *options, const struct fw_
 		make_locks(made);
 		status = start_all(made, err);
 	}
+	if (!status)
+		status = await_warmth(made, err);
 	if (status) {
 		fw_flow_destroy(made);
 		return status;

@@ -14,6 +14,7 @@
 struct fw_flow_picture {
 	const void *bytes;
 	size_t size;
+	bool is_tensor;
 	uint8_t *cell;
 	size_t cell_bytes;
 	struct fw_image *image;
@@ -46,6 +47,8 @@ struct fw_flow_work {
 	void (*worker_close)(void *worker);
 	/* An error is one of the whole batch. */
 	fw_status (*compute)(void *worker, struct fw_flow_batch *batch, struct fw_error *err);
+	/* On the worker's thread, before the flow is created; an error is one of the creation. NULL: nothing. */
+	fw_status (*warm_up)(void *worker, struct fw_error *err);
 };
 
 struct fw_flow_options {
@@ -53,6 +56,8 @@ struct fw_flow_options {
 	uint32_t n_sizes, sizes[FW_PIPELINE_MAX_BATCH];      /* prepared batch sizes, ascending */
 	size_t cell_bytes;
 	int64_t max_delay_ns;
+	void (*progress)(void *user, const char *text); /* of the creation; NULL: none */
+	void *progress_user;
 };
 
 struct fw_flow;

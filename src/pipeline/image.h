@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 enum fw_image_format { FW_IMAGE_UNKNOWN, FW_IMAGE_JPEG, FW_IMAGE_PNG };
-enum fw_image_kind { FW_IMAGE_YCBCR, FW_IMAGE_GREY, FW_IMAGE_RGB };
+/* TENSOR: no picture, the network's own input: see pipeline/tensor.h. */
+enum fw_image_kind { FW_IMAGE_YCBCR, FW_IMAGE_GREY, FW_IMAGE_RGB, FW_IMAGE_TENSOR };
 
 struct fw_image_limits {
 	uint64_t max_pixels; /* of the header's width x height; default 100 million */

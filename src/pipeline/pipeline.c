@@ -129,6 +129,8 @@ static fw_status choose(const struct fw_pipeline_config *config, struct fw_flow_
 		.workers = config->workers ? config->workers : cores,
 		.top = config->top,
 		.max_delay_ns = config->max_delay_ns,
+		.progress = config->progress,
+		.progress_user = config->progress_user,
 	};
 	for (uint32_t size = 1; size < config->max_batch; size *= 2)
 		options->sizes[options->n_sizes++] = size;

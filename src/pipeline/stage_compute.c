@@ -85,11 +85,30 @@ static void finish_batch(struct fw_flow *flow, const struct fw_flow_thread *thre
 	}
 }
 
+static void warm_up(struct fw_flow_thread *thread)
+{
+	struct fw_flow *flow = thread->flow;
+	struct fw_error err = { .code = FW_OK };
+	fw_status status = FW_OK;
+
+	if (flow->work.warm_up)
+		status = flow->work.warm_up(thread->worker, &err);
+	pthread_mutex_lock(&flow->lock);
+	flow->warm++;
+	if (status && !flow->warm_status) {
+		flow->warm_status = status;
+		flow->warm_err = err;
+	}
+	pthread_cond_signal(&flow->is_warmer);
+	pthread_mutex_unlock(&flow->lock);
+}
+
 void *fw_flow_compute_main(void *argument)
 {
 	struct fw_flow_thread *thread = argument;
 	struct fw_flow *flow = thread->flow;
 
+	warm_up(thread);
 	pthread_mutex_lock(&flow->lock);
 	while (wait_for_batch(flow)) {
 		struct fw_error err = { .code = FW_OK };

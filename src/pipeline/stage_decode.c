@@ -26,6 +26,7 @@ static fw_status decode(const struct fw_flow_thread *thread, struct fw_flow_slot
 	const struct fw_flow_picture picture = {
 		.bytes = slot->request.bytes,
 		.size = slot->request.size,
+		.is_tensor = slot->request.is_tensor,
 		.cell = flow->cells + slot->cell * flow->options.cell_bytes,
 		.cell_bytes = flow->options.cell_bytes,
 		.image = &slot->image,

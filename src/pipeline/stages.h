@@ -46,11 +46,14 @@ struct fw_flow {
 	bool has_locks;
 
 	pthread_mutex_t lock;
-	pthread_cond_t slot_freed, may_decode, may_compute, may_answer, is_quiet;
+	pthread_cond_t slot_freed, may_decode, may_compute, may_answer, is_quiet, is_warmer;
 	struct fw_ring free_slots, free_cells, to_decode, to_compute, to_answer;
-	uint32_t upstream; /* requests in the stages before BATCH */
-	uint32_t inside;   /* requests whose callback has not returned */
-	uint32_t callers;  /* threads in submit, wait or drain */
+	uint32_t upstream;     /* requests in the stages before BATCH */
+	uint32_t inside;       /* requests whose callback has not returned */
+	uint32_t callers;      /* threads in submit, wait or drain */
+	uint32_t warm;         /* workers whose warm-up is over */
+	fw_status warm_status; /* of the first warm-up that failed */
+	struct fw_error warm_err;
 	bool is_closed;    /* takes no more requests */
 	bool is_cancelled; /* what waits is answered without being done */
 	bool is_ending;    /* threads leave; nothing is inside then */

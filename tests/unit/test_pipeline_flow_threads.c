@@ -52,7 +52,7 @@ static struct gate {
 } decode_gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0 },
   compute_gate = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0 };
 
-static atomic_int opened, closed;
+static atomic_int opened, closed, warmed;
 
 static void set_gate(struct gate *gate, bool is_shut)
 {
@@ -146,8 +146,14 @@ static fw_status compute(void *worker, struct fw_flow_batch *batch, struct fw_er
 	return FW_OK;
 }
 
-static const struct fw_flow_work work = { NULL,     open_any,  close_any, decode,
-					  open_any, close_any, compute };
+static const struct fw_flow_work work = {
+	.decoder_open = open_any,
+	.decoder_close = close_any,
+	.decode = decode,
+	.worker_open = open_any,
+	.worker_close = close_any,
+	.compute = compute,
+};
 
 static void on_answer(void *user, const struct fw_pipeline_answer *answer)
 {
@@ -707,6 +713,49 @@ static int reset(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, reset)
 
+static fw_status warm_second_fails(void *worker, struct fw_error *err)
+{
+	(void)worker;
+	return atomic_fetch_add(&warmed, 1) == 1 ? fw_fail(err, FW_ERR_INTERNAL, "cold") : FW_OK;
+}
+
+static void note_progress(void *user, const char *text)
+{
+	snprintf(user, 64, "%s", text);
+}
+
+/* Created only when all workers are warm; what one of them meets is what the creation meets. */
+static void warms_every_worker_before_it_is_created(void **state)
+{
+	char progress[64] = "";
+	struct fw_flow_options options = { .decode_threads = 1,
+					   .workers = 3,
+					   .slots = 4,
+					   .cells = 4,
+					   .top = 1,
+					   .n_sizes = 1,
+					   .sizes = { 1 },
+					   .cell_bytes = CELL,
+					   .progress = note_progress,
+					   .progress_user = progress };
+	struct fw_flow_work warming = work;
+	struct fw_error err = { .code = FW_OK };
+	struct fw_flow *flow = NULL;
+
+	(void)state;
+	warming.warm_up = warm_second_fails;
+	atomic_store(&warmed, 2); /* none will be the second */
+	assert_int_equal(fw_flow_create(&options, &warming, &flow, &err), FW_OK);
+	assert_int_equal(atomic_load(&warmed), 5);
+	assert_non_null(strstr(progress, "of 3 workers are done"));
+	fw_flow_destroy(flow);
+	flow = NULL;
+	atomic_store(&warmed, 0);
+	assert_int_equal(fw_flow_create(&options, &warming, &flow, &err), FW_ERR_INTERNAL);
+	assert_string_equal(err.message, "cold");
+	assert_null(flow);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -714,6 +763,7 @@ int main(void)
 		TEST(counts_every_stage_in_its_buckets),
 		TEST(refuses_when_full_or_waits),
 		TEST(drops_what_is_late_before_decode_and_before_launch),
+		TEST(warms_every_worker_before_it_is_created),
 		TEST(batches_form_while_the_worker_is_busy),
 		TEST(a_delay_fills_batches_and_does_not_hold_up_a_drain),
 		TEST(a_delay_ends),

@@ -22,6 +22,8 @@
 
 #include "fullwarp/pipeline.h"
 #include "nn/engine.h"
+#include "pipeline/image.h"
+#include "pipeline/preprocess.h"
 
 #define PICTURES 16
 #define LANES    6
@@ -100,6 +102,8 @@ static int tear_down(void **state)
 struct ask {
 	const struct jpeg *jpeg;
 	bool is_corrupt;
+	const unsigned char *tensor; /* instead of the JPEG */
+	size_t tensor_bytes;
 	atomic_int calls;
 	enum fw_pipeline_outcome outcome;
 	fw_status status;
@@ -133,6 +137,11 @@ static fw_status submit(struct fw_pipeline *pipeline, struct ask *ask)
 	fw_pipeline_request_init(&request);
 	request.bytes = ask->jpeg->bytes;
 	request.size = ask->is_corrupt ? ask->jpeg->size * 2 / 3 : ask->jpeg->size;
+	if (ask->tensor) {
+		request.bytes = ask->tensor;
+		request.size = ask->tensor_bytes;
+		request.is_tensor = 1;
+	}
 	request.callback = on_answer;
 	request.user = ask;
 	return fw_pipeline_submit(pipeline, &request, NULL);
@@ -383,12 +392,105 @@ static void an_image_too_large_for_its_cell_fails_alone(void **state)
 	fw_pipeline_destroy(pipeline);
 }
 
+#define SIDE 32u
+
+/* What the pipeline makes of a picture, in ONNX's order; at an odd address. */
+static void make_tensor(const struct jpeg *jpeg, unsigned char *to)
+{
+	size_t cell_bytes = 4u << 20;
+	uint8_t *cell = malloc(cell_bytes);
+	float pixels[SIDE * SIDE * 3];
+	struct fw_image_limits limits;
+	struct fw_preprocess preprocess;
+	struct fw_image_decoder *decoder;
+	struct fw_preprocess_scratch *scratch;
+	struct fw_image image;
+
+	fw_image_limits_init(&limits);
+	limits.min_short_side = 37; /* 32 * 8 / 7 */
+	fw_preprocess_init(&preprocess);
+	preprocess.resize = 37;
+	preprocess.crop = SIDE;
+	assert_non_null(cell);
+	assert_int_equal(fw_image_decoder_open(&limits, &decoder, NULL), FW_OK);
+	assert_int_equal(
+		fw_image_decode(decoder, jpeg->bytes, jpeg->size, cell, cell_bytes, &image, NULL),
+		FW_OK);
+	assert_int_equal(fw_preprocess_open(&preprocess, cell_bytes, &scratch, NULL), FW_OK);
+	assert_int_equal(fw_preprocess_cpu(scratch, cell, &image, pixels, 3, NULL), FW_OK);
+	for (unsigned i = 0; i < SIDE * SIDE * 3; i++)
+		memcpy(to + (i % 3 * SIDE * SIDE + i / 3) * sizeof(float), &pixels[i],
+		       sizeof(float));
+	fw_preprocess_close(scratch);
+	fw_image_decoder_close(decoder);
+	free(cell);
+}
+
+static void a_tensor_is_what_its_image_is(void **state)
+{
+	static unsigned char tensors[PICTURES][SIDE * SIDE * 12 + 1];
+	struct fw_pipeline *pipeline = create(1, 4);
+	struct ask wrong = { .tensor = tensors[0], .tensor_bytes = SIDE * SIDE * 12 - 4 };
+
+	(void)state;
+	memset(asks, 0, sizeof(asks));
+	for (unsigned i = 0; i < PICTURES; i++) {
+		make_tensor(&jpegs[i], tensors[i] + 1);
+		asks[i] = (struct ask){ .jpeg = &jpegs[i],
+					.tensor = tensors[i] + 1,
+					.tensor_bytes = SIDE * SIDE * 12 };
+		assert_int_equal(submit(pipeline, &asks[i]), FW_OK);
+		asks[PICTURES + i].jpeg = &jpegs[i]; /* in the same batches */
+		assert_int_equal(submit(pipeline, &asks[PICTURES + i]), FW_OK);
+	}
+	wrong.jpeg = &jpegs[0];
+	assert_int_equal(submit(pipeline, &wrong), FW_OK);
+	fw_pipeline_drain(pipeline);
+	for (unsigned i = 0; i < 2 * PICTURES; i++)
+		check(&asks[i]);
+	assert_int_equal(wrong.outcome, FW_PIPELINE_FAILED);
+	assert_int_equal(wrong.status, FW_ERR_ARGUMENT);
+	assert_string_equal(wrong.message, "a tensor of 12284 bytes: 3 x 32 x 32 floats are 12288");
+	fw_pipeline_destroy(pipeline);
+}
+
+static void note_progress(void *user, const char *text)
+{
+	char *all = user;
+	size_t len = strlen(all);
+
+	snprintf(all + len, 1024 - len, "%s\n", text);
+}
+
+static void warms_up_before_it_is_created(void **state)
+{
+	struct fw_pipeline_config config = config_of(2, 5);
+	struct fw_pipeline *pipeline = NULL;
+	struct fw_pipeline_stats stats;
+	struct fw_error err = { .code = FW_OK };
+	char all[1024] = "";
+
+	(void)state;
+	config.warm_up = 1;
+	config.progress = note_progress;
+	config.progress_user = all;
+	if (fw_pipeline_create(&config, &pipeline, &err))
+		fail_msg("%s", err.message);
+	assert_true(!strncmp(all, "reading /tmp/pipeline-", 22));
+	assert_non_null(strstr(all, "planning for the engine onednn\nwarming up: 0 of 2"));
+	get_stats(pipeline, &stats);
+	assert_int_equal(stats.submitted, 0);
+	fw_pipeline_destroy(pipeline);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_threads_get_what_one_gets),
 		cmocka_unit_test(stays_in_the_memory_that_it_told),
 		cmocka_unit_test(destroy_under_load_ends_every_request),
+		cmocka_unit_test(a_tensor_is_what_its_image_is),
+		cmocka_unit_test(warms_up_before_it_is_created),
 		cmocka_unit_test(refuses_what_it_cannot_do),
 		cmocka_unit_test(an_image_too_large_for_its_cell_fails_alone),
 	};
