@@ -37,19 +37,38 @@ extern "C" {
 
 struct fw_pipeline;
 
-#define FW_PIPELINE_MAX_BATCH 64
+#define FW_PIPELINE_MAX_BATCH 256
 #define FW_PIPELINE_MAX_TOP   100
 
 /* Initialise with fw_pipeline_config_init. Pointers are borrowed for the call to fw_pipeline_create. */
 struct fw_pipeline_config {
 	size_t struct_size;
-	const char *model;  /* an ONNX file: three channels, a square image, one row of scores */
-	const char *engine; /* "onednn" (default): the CPU */
+	const char *model; /* an ONNX file: three channels, a square image, one row of scores */
+	/*
+	 * "cudnn": a GPU; "onednn": the CPU. NULL or "" (default): cudnn where a GPU and its libraries are found, else
+	 * onednn, and say is told why. The rows below that say GPU have a meaning there only: with the CPU's engine anything
+	 * but their default is FW_ERR_ARGUMENT.
+	 */
+	const char *engine;
+	uint32_t device; /* GPU: its CUDA ordinal; default 0 */
+	/* "fp32", "fp16" or "bf16"; NULL (default): fp16 on a GPU, fp32 on the CPU, which takes no other. */
+	const char *precision;
+	const char *cache_dir; /* GPU: engine choices are kept here; NULL (default): nowhere */
+	double autotune_s; /* GPU: for engine choices, the most for each batch size; default 2 */
+	/* GPU: where decoded images lie, "pinned" (NULL, default: page-locked, or create fails) or "pageable" */
+	const char *memory;
+	/* GPU: "async" (NULL, default): on a stream of its own; "blocking": one by one, the worker waits for each */
+	const char *copy;
+	int fuse; /* 1 (default): convolutions with bias, sum and activation in them; 0: a step for each node */
+	int graph; /* GPU: 1 (default): a batch is one CUDA graph; 0: launched operation by operation */
+	const char *decoder;     /* "cpu" (NULL, default); "nvjpeg" and "auto" are not built yet */
 	uint32_t decode_threads; /* 0 (default): chosen from the cores that this process may use */
-	uint32_t workers;   /* each with its own instance of the network; 0 (default): chosen */
-	uint32_t max_batch; /* images at a time, at most FW_PIPELINE_MAX_BATCH; default 8 */
-	uint32_t slots;     /* requests inside at a time; 0 (default): chosen, see the stats */
-	uint32_t top;       /* classes in an answer, at most FW_PIPELINE_MAX_TOP; default 5 */
+	/* Each with its own instance of the network, on a GPU its own streams. 0 (default): on a GPU measured, see explain. */
+	uint32_t workers;
+	/* Images at a time, at most FW_PIPELINE_MAX_BATCH; 0 (default): 64 on a GPU, 8 on the CPU. */
+	uint32_t max_batch;
+	uint32_t slots; /* requests inside at a time; 0 (default): chosen, see the stats */
+	uint32_t top;   /* classes in an answer, at most FW_PIPELINE_MAX_TOP; default 5 */
 	/*
 	 * How long a worker that has nothing to do waits for a batch to fill up, from the moment that the oldest image of
 	 * it was decoded. 0 (default): not at all; batches then form while the workers are busy.
@@ -72,12 +91,18 @@ struct fw_pipeline_config {
 	/*
 	 * 1: before fw_pipeline_create returns, every worker runs every prepared batch size twice on inputs of the library's
 	 * own, so that the first request is as fast as later ones; scores that are not finite or that differ between the sizes
-	 * make it fail. 0 (default): not.
+	 * make it fail. 0 (default): not. On a GPU it is always done, and the answers must be the CPU engine's.
 	 */
 	int warm_up;
 	/* Called by fw_pipeline_create, on its thread, with what it does next: "reading model.onnx". NULL (default): not. */
 	void (*progress)(void *user, const char *text);
 	void *progress_user;
+	/*
+	 * Called by fw_pipeline_create, maybe from several threads but never at once, with what a user should know: which
+	 * engine was taken and why, a layer that no engine fuses, a cache that is ignored. NULL (default): not.
+	 */
+	void (*say)(void *user, const char *text);
+	void *say_user;
 };
 
 /* Every request that was taken gets one of these, once. */
@@ -164,6 +189,15 @@ struct fw_pipeline_stats {
 	 */
 	uint64_t slot_bytes, cell_bytes, worker_bytes, decoder_bytes, memory_bytes;
 	uint64_t weight_bytes;
+	/* What runs, in the words of struct fw_pipeline_config; gpu is its name, "" with the CPU's engine. */
+	char engine[16], precision[8], memory[16], copy[16], decoder[16], gpu[128];
+	uint64_t pinned_bytes; /* page-locked host memory, a part of memory_bytes */
+	/* Memory of the GPU: weights, and activations, images and scratch of all workers. */
+	uint64_t device_bytes;
+	uint64_t copies, copied_bytes; /* images and their descriptions, to the GPU */
+	/* 1: the GPU failed, which it does not recover from within a process; every request fails with these words. */
+	int engine_failed;
+	char failure[256];
 };
 
 FW_API void fw_pipeline_config_init(struct fw_pipeline_config *config);
@@ -195,6 +229,14 @@ FW_API int fw_pipeline_wait(struct fw_pipeline *pipeline, int64_t timeout_ns);
 
 /* Takes no more requests, and waits until all that were taken are answered. Any thread, any number of times. */
 FW_API void fw_pipeline_drain(struct fw_pipeline *pipeline);
+
+/*
+ * A table for people of what create measured and chose where the configuration left it open: line is called with each
+ * line of it. Any thread, at any moment.
+ */
+FW_API fw_status fw_pipeline_explain(struct fw_pipeline *pipeline,
+				     void (*line)(void *user, const char *text), void *user,
+				     struct fw_error *err);
 
 /* Any thread, at any moment. FW_ERR_ARGUMENT: a struct_size that this library does not know. */
 FW_API fw_status fw_pipeline_get_stats(struct fw_pipeline *pipeline,

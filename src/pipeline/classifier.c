@@ -29,7 +29,7 @@ struct fw_classifier {
 	uint32_t classes, top;
 	uint64_t scratch_bytes; /* of a worker, known when the first is open */
 	bool has_graph, ends_in_softmax, warms_up;
-	uint32_t n_sizes, sizes[FW_PIPELINE_MAX_BATCH];
+	struct fw_pipeline_settings settings;
 };
 
 struct decoder {
@@ -197,8 +197,8 @@ static fw_status warm_up(void *worker, struct fw_error *err)
 	struct worker *w = worker;
 	const struct fw_classifier *c = w->classifier;
 	const struct fw_warm_up job = {
-		.n_sizes = c->n_sizes,
-		.sizes = c->sizes,
+		.n_sizes = c->settings.n_sizes,
+		.sizes = c->settings.sizes,
 		.elements = (size_t)3 * c->preprocess.crop * c->preprocess.crop,
 		.classes = c->classes,
 		.fill = fill_place,
@@ -241,24 +241,49 @@ static void tell(const struct fw_pipeline_config *config, const char *what, cons
 	config->progress(config->progress_user, text);
 }
 
-static fw_status load(struct fw_classifier *c, const struct fw_pipeline_config *config,
-		      const struct fw_nn_network_options *network, struct fw_error *err)
+/* The engine that was asked for, else the one that this machine has; it decides what the settings mean. */
+static fw_status open_engine(struct fw_classifier *c, const struct fw_pipeline_config *config,
+			     struct fw_error *err)
 {
-	/* A model for batches of a fixed size is taken as one of any size, unless that is not needed. */
-	const struct fw_nn_read_options read = { .dynamic = network->n_batches > 1 };
-	const struct fw_nn_engine_options engine = { .name = config->engine };
+	const char *name = config->engine && config->engine[0] ? config->engine : "onednn";
+	const struct fw_nn_engine_options engine = { .name = name };
 	fw_status status;
 
+	if (!strcmp(name, "cudnn"))
+		return fw_fail(
+			err, FW_ERR_UNSUPPORTED,
+			"the GPU path of the pipeline is not built yet: use --engine onednn");
+	status = fw_settings_resolve(config, false, &c->settings, err);
+	return status ? status : fw_nn_engine_open(&engine, &c->engine, err);
+}
+
+static fw_status load(struct fw_classifier *c, const struct fw_pipeline_config *config,
+		      struct fw_error *err)
+{
+	const struct fw_pipeline_settings *s = &c->settings;
+	/* A model for batches of a fixed size is taken as one of any size, unless that is not needed. */
+	const struct fw_nn_read_options read = { .dynamic = s->n_sizes > 1 };
+	int64_t batches[FW_PIPELINE_MAX_BATCH];
+	const struct fw_nn_network_options network = {
+		.precision = s->precision,
+		.n_batches = s->n_sizes,
+		.batches = batches,
+		.fuse = s->fuse,
+	};
+	fw_status status;
+
+	for (uint32_t i = 0; i < s->n_sizes; i++)
+		batches[i] = s->sizes[i];
+	c->max_batch = batches[s->n_sizes - 1];
 	tell(config, "reading ", config->model);
 	status = fw_nn_onnx_read(config->model, &read, &c->graph, err);
 	if (status)
 		return status;
 	c->has_graph = true;
-	tell(config, "planning for the engine ", config->engine);
-	if ((status = fw_nn_fold(&c->graph, err)) ||
-	    (status = fw_nn_engine_open(&engine, &c->engine, err)))
+	tell(config, "planning for the engine ", s->is_gpu ? "cudnn" : "onednn");
+	if ((status = fw_nn_fold(&c->graph, err)))
 		return status;
-	return fw_nn_network_load(c->engine, &c->graph, network, &c->network, err);
+	return fw_nn_network_load(c->engine, &c->graph, &network, &c->network, err);
 }
 
 /* The model is one that classifies images. */
@@ -319,29 +344,17 @@ static fw_status set_preprocess(struct fw_classifier *c, const struct fw_pipelin
 	return FW_OK;
 }
 
-fw_status fw_classifier_open(const struct fw_pipeline_config *config, uint32_t n_sizes,
-			     const uint32_t *sizes, struct fw_classifier **classifier,
-			     struct fw_error *err)
+fw_status fw_classifier_open(const struct fw_pipeline_config *config,
+			     struct fw_classifier **classifier, struct fw_error *err)
 {
-	int64_t batches[FW_PIPELINE_MAX_BATCH];
-	const struct fw_nn_network_options network = {
-		.precision = FW_NN_FP32,
-		.n_batches = n_sizes,
-		.batches = batches,
-		.fuse = true,
-	};
 	struct fw_classifier *made = calloc(1, sizeof(*made));
 	fw_status status;
 
 	if (!made)
 		return fw_fail_nomem(err, sizeof(*made));
-	for (uint32_t i = 0; i < n_sizes; i++)
-		batches[i] = made->sizes[i] = sizes[i];
-	made->n_sizes = n_sizes;
 	made->warms_up = config->warm_up;
-	made->max_batch = sizes[n_sizes - 1];
 	made->top = config->top;
-	if ((status = load(made, config, &network, err)) ||
+	if ((status = open_engine(made, config, err)) || (status = load(made, config, err)) ||
 	    (status = check_model(made, config->model, err)) ||
 	    (status = set_preprocess(made, config, err))) {
 		fw_classifier_close(made);
@@ -362,6 +375,11 @@ void fw_classifier_close(struct fw_classifier *classifier)
 	free(classifier);
 }
 
+const struct fw_pipeline_settings *fw_classifier_settings(const struct fw_classifier *classifier)
+{
+	return &classifier->settings;
+}
+
 size_t fw_classifier_cell_bytes(const struct fw_classifier *classifier)
 {
 	return classifier->cell_bytes;
@@ -373,6 +391,7 @@ void fw_classifier_add_stats(const struct fw_classifier *classifier,
 	const struct fw_classifier *c = classifier;
 	uint64_t instance = fw_nn_network_instance_bytes(c->network);
 
+	fw_settings_tell(&c->settings, stats);
 	stats->classes = c->classes;
 	stats->resize = c->preprocess.resize;
 	stats->crop = c->preprocess.crop;

@@ -3,17 +3,14 @@
 
 #include "pipeline/classifier.h"
 #include "pipeline/flow.h"
+#include "pipeline/settings.h"
 
-#include <math.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_THREADS  1024
-#define MAX_SLOTS    (1u << 20)
-#define MAX_CELLS    (1u << 16)
-#define MAX_MEMORY   (UINT64_C(1) << 40)
-#define MAX_DECODE_S 3600.0
+#define MAX_CELLS (1u << 16)
 
 struct fw_pipeline {
 	struct fw_classifier *classifier;
@@ -24,8 +21,9 @@ void fw_pipeline_config_init(struct fw_pipeline_config *config)
 {
 	*config = (struct fw_pipeline_config){
 		.struct_size = sizeof(*config),
-		.engine = "onednn",
-		.max_batch = 8,
+		.autotune_s = 2,
+		.fuse = 1,
+		.graph = 1,
 		.top = 5,
 		.mean = { 0.485f, 0.456f, 0.406f }, /* torchvision's ImageNet weights */
 		.std = { 0.229f, 0.224f, 0.225f },
@@ -54,60 +52,6 @@ static fw_status check_size(size_t given, size_t known, const char *what, struct
 	return FW_OK;
 }
 
-static fw_status check_count(const char *name, uint32_t value, uint32_t least, uint32_t most,
-			     struct fw_error *err)
-{
-	if (value < least || value > most)
-		return fw_fail(err, FW_ERR_ARGUMENT, "%s is %u: from %u to %u is possible", name,
-			       value, least, most);
-	return FW_OK;
-}
-
-static fw_status check_floats(const struct fw_pipeline_config *config, struct fw_error *err)
-{
-	for (int i = 0; i < 3; i++)
-		if (!isfinite(config->mean[i]) || !isfinite(config->std[i]) || config->std[i] <= 0)
-			return fw_fail(err, FW_ERR_ARGUMENT,
-				       "mean %g and std %g of channel %d: finite, and std above 0, "
-				       "is possible",
-				       (double)config->mean[i], (double)config->std[i], i);
-	if (!(config->max_decode_s >= 0 && config->max_decode_s <= MAX_DECODE_S))
-		return fw_fail(err, FW_ERR_ARGUMENT, "max_decode_s is %g: from 0 to %g is possible",
-			       config->max_decode_s, MAX_DECODE_S);
-	return FW_OK;
-}
-
-static fw_status check_config(const struct fw_pipeline_config *config, struct fw_error *err)
-{
-	fw_status status = check_size(config->struct_size, sizeof(*config), "pipeline config", err);
-
-	if (status)
-		return status;
-	if (!config->model || !config->engine)
-		return fw_fail(err, FW_ERR_ARGUMENT, "a pipeline needs a model and an engine");
-	if (!strcmp(config->engine, "cudnn"))
-		return fw_fail(
-			err, FW_ERR_UNSUPPORTED,
-			"the GPU path of the pipeline is not built yet: use --engine onednn");
-	if ((status = check_count("decode_threads", config->decode_threads, 0, MAX_THREADS, err)) ||
-	    (status = check_count("workers", config->workers, 0, MAX_THREADS, err)) ||
-	    (status = check_count("max_batch", config->max_batch, 1, FW_PIPELINE_MAX_BATCH, err)) ||
-	    (status = check_count("slots", config->slots, 0, MAX_SLOTS, err)) ||
-	    (status = check_count("top", config->top, 1, FW_PIPELINE_MAX_TOP, err)) ||
-	    (status = check_floats(config, err)))
-		return status;
-	if (config->max_delay_ns < 0 || config->max_delay_ns > INT64_C(3600000000000))
-		return fw_fail(err, FW_ERR_ARGUMENT,
-			       "max_delay_ns is %lld: from 0 to an hour is possible",
-			       (long long)config->max_delay_ns);
-	if (config->cell_bytes > UINT32_MAX || !config->decoder_bytes ||
-	    config->decoder_bytes > MAX_MEMORY || !config->max_pixels)
-		return fw_fail(
-			err, FW_ERR_ARGUMENT,
-			"max_pixels, cell_bytes (below 4 GiB) or decoder_bytes is out of range");
-	return FW_OK;
-}
-
 static uint32_t usable_cores(void)
 {
 	cpu_set_t set;
@@ -119,10 +63,11 @@ static uint32_t usable_cores(void)
 }
 
 /* What the config leaves open. The network takes far more time than decoding does. */
-static fw_status choose(const struct fw_pipeline_config *config, struct fw_flow_options *options,
-			struct fw_error *err)
+static fw_status choose(const struct fw_pipeline_config *config,
+			const struct fw_pipeline_settings *settings,
+			struct fw_flow_options *options, struct fw_error *err)
 {
-	uint32_t cores = usable_cores();
+	uint32_t cores = usable_cores(), most;
 
 	*options = (struct fw_flow_options){
 		.decode_threads = config->decode_threads ? config->decode_threads : (cores + 3) / 4,
@@ -132,18 +77,18 @@ static fw_status choose(const struct fw_pipeline_config *config, struct fw_flow_
 		.progress = config->progress,
 		.progress_user = config->progress_user,
 	};
-	for (uint32_t size = 1; size < config->max_batch; size *= 2)
-		options->sizes[options->n_sizes++] = size;
-	options->sizes[options->n_sizes++] = config->max_batch;
+	options->n_sizes = settings->n_sizes;
+	memcpy(options->sizes, settings->sizes, sizeof(options->sizes));
+	most = options->sizes[options->n_sizes - 1];
 	/* Every worker computes a batch, another one gathers, every decoder has one in hand. */
-	options->cells = (options->workers + 1) * config->max_batch + options->decode_threads;
+	options->cells = (options->workers + 1) * most + options->decode_threads;
 	options->slots = config->slots ? config->slots : 2 * options->cells;
 	if (options->cells > options->slots)
 		options->cells = options->slots;
 	if (options->cells > MAX_CELLS)
 		return fw_fail(err, FW_ERR_ARGUMENT,
 			       "%u workers of %u images need %u cells: at most %u are possible",
-			       options->workers, config->max_batch, options->cells, MAX_CELLS);
+			       options->workers, most, options->cells, MAX_CELLS);
 	return FW_OK;
 }
 
@@ -153,14 +98,16 @@ fw_status fw_pipeline_create(const struct fw_pipeline_config *config, struct fw_
 	struct fw_flow_options options;
 	struct fw_flow_work work;
 	struct fw_pipeline *made;
-	fw_status status;
+	fw_status status = check_size(config->struct_size, sizeof(*config), "pipeline config", err);
 
-	if ((status = check_config(config, err)) || (status = choose(config, &options, err)))
+	if (status || (status = fw_settings_check(config, err)))
 		return status;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return fw_fail_nomem(err, sizeof(*made));
-	status = fw_classifier_open(config, options.n_sizes, options.sizes, &made->classifier, err);
+	status = fw_classifier_open(config, &made->classifier, err);
+	if (!status)
+		status = choose(config, fw_classifier_settings(made->classifier), &options, err);
 	if (!status) {
 		fw_classifier_work(made->classifier, &work);
 		options.cell_bytes = fw_classifier_cell_bytes(made->classifier);
@@ -209,6 +156,27 @@ fw_status fw_pipeline_get_stats(struct fw_pipeline *pipeline, struct fw_pipeline
 	fw_classifier_add_stats(pipeline->classifier, stats);
 	stats->memory_bytes =
 		stats->slot_bytes + stats->cell_bytes + stats->worker_bytes + stats->decoder_bytes;
+	return FW_OK;
+}
+
+fw_status fw_pipeline_explain(struct fw_pipeline *pipeline,
+			      void (*line)(void *user, const char *text), void *user,
+			      struct fw_error *err)
+{
+	struct fw_pipeline_stats stats;
+	char text[256];
+	fw_status status;
+
+	fw_pipeline_stats_init(&stats);
+	status = fw_pipeline_get_stats(pipeline, &stats, err);
+	if (status)
+		return status;
+	snprintf(text, sizeof(text), "engine %s, %s, batches of up to %u", stats.engine,
+		 stats.precision, stats.max_batch);
+	line(user, text);
+	snprintf(text, sizeof(text), "%u workers, %u decoding threads", stats.workers,
+		 stats.decode_threads);
+	line(user, text);
 	return FW_OK;
 }
 

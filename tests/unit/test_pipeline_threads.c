@@ -153,6 +153,7 @@ static struct fw_pipeline_config config_of(uint32_t threads, uint32_t batch)
 
 	fw_pipeline_config_init(&config);
 	config.model = model;
+	config.engine = "onednn";
 	config.decode_threads = config.workers = threads;
 	config.max_batch = batch;
 	config.top = TOP;
@@ -348,6 +349,16 @@ static void refuses_what_it_cannot_do(void **state)
 	assert_int_equal(create_fails(&config, "/nonexistent.onnx"), FW_ERR_IO);
 	config = config_of(1, FW_PIPELINE_MAX_BATCH + 1);
 	assert_int_equal(create_fails(&config, "max_batch"), FW_ERR_ARGUMENT);
+	config = config_of(1, 1);
+	config.precision = "fp16";
+	assert_int_equal(create_fails(&config, "leave precision at its default"), FW_ERR_ARGUMENT);
+	config = config_of(1, 1);
+	config.graph = 0;
+	assert_int_equal(create_fails(&config, "leave graph at its default"), FW_ERR_ARGUMENT);
+	config = config_of(1, 1);
+	config.copy = "late";
+	assert_int_equal(create_fails(&config, "copy is 'late': there are async, blocking"),
+			 FW_ERR_ARGUMENT);
 	config = config_of(1, 1);
 	config.top = 0;
 	assert_int_equal(create_fails(&config, "top is 0"), FW_ERR_ARGUMENT);
