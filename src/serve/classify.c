@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "serve/answer_rows.h"
+#include "serve/flow_options.h"
 #include "serve/image_bytes.h"
 
 #include <errno.h>
@@ -321,6 +322,8 @@ static fw_status open_pipeline(struct running *r, struct fw_error *err)
 	fw_pipeline_stats_init(&stats);
 	if (status || (status = fw_pipeline_get_stats(r->pipeline, &stats, err)))
 		return status;
+	if (r->job->explains)
+		fw_flow_explain(r->pipeline);
 	r->format.top = stats.top < stats.classes ? stats.top : stats.classes;
 	if (r->job->labels && r->labels.count != stats.classes)
 		return fw_fail(err, FW_ERR_ARGUMENT, "%s: %u labels, but %s has %u classes",

@@ -12,6 +12,7 @@ struct fw_classify_job {
 	const char *labels; /* a file; NULL: none */
 	const char *output; /* NULL: standard output */
 	bool is_json, is_resuming, is_quiet;
+	bool explains; /* the pipeline's choices, on standard error */
 };
 
 struct fw_classify_result {

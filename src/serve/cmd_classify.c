@@ -3,13 +3,15 @@
 #include "cli/options.h"
 #include "serve/classify.h"
 #include "serve/cmd.h"
+#include "serve/flow_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct {
-	const char *labels, *top, *format, *output, *list, *engine, *batch, *workers, *decoders;
+	struct fw_flow_args flow;
+	const char *labels, *top, *format, *output, *list;
 	bool resume, quiet;
 } args;
 
@@ -32,25 +34,10 @@ static const struct fw_option options[] = {
 	  .value = "FILE",
 	  .help = "names of images, one a line; - is standard input",
 	  .text = &args.list },
-	{ .name = "engine",
-	  .value = "E",
-	  .help = "onednn, the CPU (the default)",
-	  .text = &args.engine },
-	{ .name = "batch",
-	  .value = "N",
-	  .help = "the most images at a time: 8",
-	  .text = &args.batch },
-	{ .name = "workers",
-	  .value = "N",
-	  .help = "networks side by side: one a core",
-	  .text = &args.workers },
-	{ .name = "decode-threads",
-	  .value = "N",
-	  .help = "decoders side by side: one for four cores",
-	  .text = &args.decoders },
 	{ .name = "quiet",
 	  .help = "no progress and no summary; failures are still listed",
 	  .flag = &args.quiet },
+	FW_FLOW_OPTIONS(args.flow),
 };
 
 static const struct fw_usage usage = {
@@ -84,6 +71,16 @@ static int fail(const struct fw_error *err)
 	print_safely(err->message);
 	fputc('\n', stderr);
 	return 1;
+}
+
+static void say(void *user, const char *text)
+{
+	(void)user;
+	if (args.quiet)
+		return;
+	fputs("fullwarp-serve classify: ", stderr);
+	print_safely(text);
+	fputc('\n', stderr);
 }
 
 static void print_summary(const struct fw_classify_result *result)
@@ -158,32 +155,27 @@ static int run(struct fw_classify_job *job, char **operands, int n)
 static int read_args(struct fw_classify_job *job)
 {
 	struct fw_pipeline_config *config = &job->config;
-	uint64_t top, batch, workers, decoders;
+	uint64_t top;
+	int code;
 
 	if (!fw_parse_count(args.top, 1, FW_PIPELINE_MAX_TOP, &top))
 		return fw_usage_error(&usage, "--top takes a number from 1 to %d",
 				      FW_PIPELINE_MAX_TOP);
-	if (!fw_parse_count(args.batch, 1, FW_PIPELINE_MAX_BATCH, &batch))
-		return fw_usage_error(&usage, "--batch takes a number from 1 to %d",
-				      FW_PIPELINE_MAX_BATCH);
-	if (!fw_parse_count(args.workers, 0, 1024, &workers) ||
-	    !fw_parse_count(args.decoders, 0, 1024, &decoders))
-		return fw_usage_error(&usage,
-				      "--workers and --decode-threads take numbers up to 1024");
 	if (strcmp(args.format, "csv") && strcmp(args.format, "jsonl"))
 		return fw_usage_error(&usage, "--format is csv or jsonl");
 	if (args.resume && !args.output)
 		return fw_usage_error(&usage, "--resume goes on with the file that -o names");
-	config->engine = args.engine;
+	code = fw_flow_options_read(&usage, &args.flow, config);
+	if (code >= 0)
+		return code;
 	config->top = (uint32_t)top;
-	config->max_batch = (uint32_t)batch;
-	config->workers = (uint32_t)workers;
-	config->decode_threads = (uint32_t)decoders;
+	config->say = say;
 	job->labels = args.labels;
 	job->output = args.output;
 	job->is_json = !strcmp(args.format, "jsonl");
 	job->is_resuming = args.resume;
 	job->is_quiet = args.quiet;
+	job->explains = args.flow.explain;
 	return -1;
 }
 
@@ -194,10 +186,7 @@ int fw_serve_classify(int argc, char **argv)
 
 	fw_pipeline_config_init(&job.config);
 	args.top = "5";
-	args.batch = "8";
-	args.workers = args.decoders = "0";
 	args.format = "csv";
-	args.engine = "onednn";
 	code = fw_options_parse(&usage, &argc, argv);
 	if (code >= 0)
 		return code;

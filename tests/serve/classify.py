@@ -196,7 +196,7 @@ def refuses_what_it_cannot_do(names):
     one = "in/" + names[0]
     pathlib.Path("few").write_text("a\nb")
     pathlib.Path("nul").write_bytes(b"in/a.jpg\0b\n")
-    for args, what in ((["m.onnx", one, "--engine", "magic"], "no engine 'magic'"),
+    for args, what in ((["m.onnx", one, "--engine", "magic"], "engine is 'magic': there are onednn, cudnn"),
                        (["absent.onnx", one], "absent.onnx"), (["labels", one], "labels"),
                        (["m.onnx", one, "--labels", "few"], "few: 2 labels, but m.onnx has 10 classes"),
                        (["m.onnx", one, "--labels", "absent"], "absent"), (["m.onnx", "--list", "nul"], "line 1"),
