@@ -1,5 +1,5 @@
-# cmake -DOUT=x.c -DFATBIN=x.fatbin -DSOURCE=x.cu -P embed_kernels.cmake: GPU kernels as arrays in a C file; FATBIN may be
-# empty, then only the source is there, for NVRTC.
+# cmake -DOUT=x.c -DNAME=nn -DHEADER=x.h -DFATBIN=x.fatbin -DSOURCE=x.cu -P embed_kernels.cmake: GPU kernels as arrays in a
+# C file, fw_<name>_fatbin and so on; FATBIN may be empty, then only the source is there, for NVRTC.
 function(bytes_of file result)
   set(text "")
   if(file)
@@ -16,5 +16,5 @@ set(size 0)
 if(FATBIN)
   file(SIZE ${FATBIN} size)
 endif()
-file(WRITE ${OUT} "#include \"nn/cudnn_image.h\"\n\n_Alignas(16) const unsigned char fw_nn_fatbin[] = {\n${fatbin}0 };\n"
-  "const unsigned long fw_nn_fatbin_bytes = ${size};\nconst char fw_nn_kernel_source[] = {\n${source}0 };\n")
+file(WRITE ${OUT} "#include \"${HEADER}\"\n\n_Alignas(16) const unsigned char fw_${NAME}_fatbin[] = {\n${fatbin}0 };\n"
+  "const unsigned long fw_${NAME}_fatbin_bytes = ${size};\nconst char fw_${NAME}_kernel_source[] = {\n${source}0 };\n")
