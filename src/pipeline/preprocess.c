@@ -80,14 +80,40 @@ static bool allocate_axis(struct fw_axis *axis, uint32_t crop, uint32_t max_taps
 	return axis->first && axis->weights;
 }
 
+/*
+ * Decoded pixels for one resized one, at most. The short side of a picture in a cell is at most the root of the cell's
+ * bytes; the long side is scaled by up to resize / (resize - 1) more, since torchvision rounds its length down.
+ */
+static double max_scale(const struct fw_preprocess *preprocess, size_t cell_bytes)
+{
+	return (sqrt((double)cell_bytes) + 1) / (preprocess->resize - 1.0);
+}
+
+fw_status fw_preprocess_check(const struct fw_preprocess *preprocess, size_t cell_bytes,
+			      uint32_t *max_taps, struct fw_error *err)
+{
+	fw_status status = check_settings(preprocess, err);
+
+	if (status != FW_OK)
+		return status;
+	if (!cell_bytes || cell_bytes > UINT32_MAX)
+		return fw_fail(err, FW_ERR_ARGUMENT, "cells of %zu bytes", cell_bytes);
+	*max_taps = fw_axis_max_taps(max_scale(preprocess, cell_bytes));
+	return FW_OK;
+}
+
+void fw_preprocess_scale(const struct fw_preprocess *preprocess, float scale[3], float shift[3])
+{
+	for (int c = 0; c < 3; c++) {
+		scale[c] = 1 / (255 * preprocess->std[c]);
+		shift[c] = -preprocess->mean[c] / preprocess->std[c];
+	}
+}
+
 static bool allocate_all(struct fw_preprocess_scratch *s, size_t *total)
 {
 	uint32_t crop = s->preprocess.crop;
-	/*
-	 * The short side of a picture in a cell is at most the root of the cell's bytes; the long side is scaled by up to
-	 * resize / (resize - 1) more, since torchvision rounds its length down.
-	 */
-	double scale = (sqrt((double)s->cell_bytes) + 1) / (s->preprocess.resize - 1.0);
+	double scale = max_scale(&s->preprocess, s->cell_bytes);
 	uint32_t max_taps = fw_axis_max_taps(scale);
 	bool has_axes = allocate_axis(&s->x, crop, max_taps, total);
 
@@ -108,13 +134,12 @@ fw_status fw_preprocess_open(const struct fw_preprocess *preprocess, size_t cell
 {
 	struct fw_preprocess_scratch *s;
 	size_t total = 0;
-	fw_status status = check_settings(preprocess, err);
+	uint32_t max_taps;
+	fw_status status = fw_preprocess_check(preprocess, cell_bytes, &max_taps, err);
 
 	*scratch = NULL;
 	if (status != FW_OK)
 		return status;
-	if (!cell_bytes || cell_bytes > UINT32_MAX)
-		return fw_fail(err, FW_ERR_ARGUMENT, "cells of %zu bytes", cell_bytes);
 	s = allocate(1, sizeof(*s), &total);
 	if (!s)
 		return fw_fail_nomem(err, total);
@@ -126,10 +151,7 @@ fw_status fw_preprocess_open(const struct fw_preprocess *preprocess, size_t cell
 		return fw_fail_nomem(err, total);
 	}
 	fw_colour_tables_init(&s->tables);
-	for (int c = 0; c < 3; c++) {
-		s->scale[c] = 1 / (255 * preprocess->std[c]);
-		s->shift[c] = -preprocess->mean[c] / preprocess->std[c];
-	}
+	fw_preprocess_scale(preprocess, s->scale, s->shift);
 	s->total = total;
 	*scratch = s;
 	return FW_OK;
@@ -160,7 +182,7 @@ void fw_preprocess_close(struct fw_preprocess_scratch *s)
 static bool is_part_of(uint32_t full, uint32_t part)
 {
 	for (uint32_t ratio = 1; ratio <= 4; ratio *= 2)
-		if ((full + ratio - 1) / ratio == part)
+		if (((uint64_t)full + ratio - 1) / ratio == part)
 			return true;
 	return false;
 }

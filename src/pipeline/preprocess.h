@@ -13,6 +13,15 @@ struct fw_preprocess {
 
 void fw_preprocess_init(struct fw_preprocess *preprocess);
 
+/*
+ * Whether they make sense; what a cell may hold then needs at most max_taps weights for a pixel on each axis. Both are
+ * for who does the same sums elsewhere.
+ */
+fw_status fw_preprocess_check(const struct fw_preprocess *preprocess, size_t cell_bytes,
+			      uint32_t *max_taps, struct fw_error *err);
+/* A value of the network's input is level * scale + shift. */
+void fw_preprocess_scale(const struct fw_preprocess *preprocess, float scale[3], float shift[3]);
+
 struct fw_preprocess_scratch; /* sized for one preprocess and the largest picture of a cell; one thread at a time */
 fw_status fw_preprocess_open(const struct fw_preprocess *preprocess, size_t cell_bytes,
 			     struct fw_preprocess_scratch **scratch, struct fw_error *err);

@@ -30,4 +30,7 @@ fw_status fw_preprocess_gpu_launch(struct fw_preprocess_gpu *p, uint64_t picture
 				   const struct fw_nn_io *input, void *stream,
 				   struct fw_error *err);
 
+/* Rows of the crop that a block makes; 0: as the batch asks for. For measurements. */
+void fw_preprocess_gpu_set_tile(struct fw_preprocess_gpu *p, uint32_t rows);
+
 #endif

@@ -5,7 +5,7 @@
 static uint32_t ratio_of(uint32_t full, uint32_t part)
 {
 	for (uint32_t ratio = 1; ratio < 4; ratio *= 2)
-		if ((full + ratio - 1) / ratio == part)
+		if (((uint64_t)full + ratio - 1) / ratio == part)
 			return ratio;
 	return 4;
 }
