@@ -8,6 +8,7 @@
 #include "serve/answer_rows.h"
 #include "serve/flow_options.h"
 #include "serve/image_bytes.h"
+#include "serve/steady_clock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MAX_FILE_BYTES   ((size_t)128 << 20)
@@ -61,14 +61,6 @@ struct running {
 	int64_t start_ns, next_progress_ns;
 	bool has_progress;
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static fw_status window_open(struct window *window, const struct fw_pipeline_stats *stats,
 			     struct fw_error *err)
@@ -131,7 +123,7 @@ static void on_answer(void *user, const struct fw_pipeline_answer *answer)
 
 static void show_progress(struct running *r, bool is_last)
 {
-	int64_t now = now_ns();
+	int64_t now = fw_steady_ns();
 	size_t total = r->job->names->names.len;
 
 	if (!r->has_progress || (!is_last && now < r->next_progress_ns))
@@ -251,7 +243,7 @@ static fw_status classify_all(struct running *r, struct fw_error *err)
 	size_t n = r->job->names->names.len;
 	fw_status status = FW_OK;
 
-	r->start_ns = now_ns();
+	r->start_ns = fw_steady_ns();
 	for (size_t i = 0; i < n && !status; i++) {
 		if (r->done.rows && fw_rows_take(&r->format, &r->done, names[i], &r->text)) {
 			r->result->skipped++;
@@ -263,7 +255,7 @@ static fw_status classify_all(struct running *r, struct fw_error *err)
 	}
 	if (!status)
 		status = write_rows(r, 0, 0, err);
-	r->result->took_ns = now_ns() - r->start_ns;
+	r->result->took_ns = fw_steady_ns() - r->start_ns;
 	show_progress(r, true);
 	return status;
 }

@@ -1,9 +1,9 @@
 /* fullwarp-serve classify: image files to rows of classes. */
-#include "base/utf8.h"
 #include "cli/options.h"
 #include "serve/classify.h"
 #include "serve/cmd.h"
 #include "serve/flow_options.h"
+#include "serve/foreign_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,25 +50,10 @@ static const struct fw_usage usage = {
 	.count = sizeof(options) / sizeof(options[0]),
 };
 
-/* Names of files are foreign. */
-static void print_safely(const char *text)
-{
-	size_t len = strlen(text), n;
-
-	for (size_t i = 0; i < len; i += n) {
-		n = text[i] == '\n' ? 1 : fw_utf8_printable(text + i, len - i);
-		if (n)
-			fwrite(text + i, 1, n, stderr);
-		else
-			fputc('?', stderr);
-		n += !n;
-	}
-}
-
 static int fail(const struct fw_error *err)
 {
 	fputs("fullwarp-serve classify: ", stderr);
-	print_safely(err->message);
+	fw_serve_print_safely(stderr, err->message);
 	fputc('\n', stderr);
 	return 1;
 }
@@ -79,7 +64,7 @@ static void say(void *user, const char *text)
 	if (args.quiet)
 		return;
 	fputs("fullwarp-serve classify: ", stderr);
-	print_safely(text);
+	fw_serve_print_safely(stderr, text);
 	fputc('\n', stderr);
 }
 
@@ -106,7 +91,7 @@ static int report(const struct fw_classify_result *result)
 	if (!result->failed)
 		return 0;
 	fputs("failed:\n", stderr);
-	print_safely(result->failures ? result->failures : "");
+	fw_serve_print_safely(stderr, result->failures ? result->failures : "");
 	for (const char *c = result->failures; c && *c; c++)
 		listed += *c == '\n';
 	if (result->failed > listed)

@@ -1,19 +1,12 @@
 /* Runs a model over samples on an engine, and measures it. */
 #include "serve/run.h"
 #include "serve/model.h"
+#include "serve/random.h"
+#include "serve/steady_clock.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* All that one run holds. */
 struct running {
@@ -51,18 +44,18 @@ static fw_status open_all(struct running *r, struct fw_serve_result *result, str
 		.fuse = job->fuse,
 		.graph = job->graph,
 	};
-	int64_t start = now_ns();
+	int64_t start = fw_steady_ns();
 	fw_status status;
 
 	if ((status = fw_serve_load(job->model, job->dynamic, &r->graph, err)))
 		return status;
-	result->read_ns = now_ns() - start;
-	start = now_ns();
+	result->read_ns = fw_steady_ns() - start;
+	start = fw_steady_ns();
 	if ((status = fw_nn_engine_open(&engine, &r->engine, err)) ||
 	    (status = fw_nn_network_load(r->engine, &r->graph, &network, &r->network, err)) ||
 	    (status = fw_nn_instance_open(r->network, &r->instance, err)))
 		return status;
-	result->load_ns = now_ns() - start;
+	result->load_ns = fw_steady_ns() - start;
 	r->plan = fw_nn_network_plan(r->network, job->batch);
 	r->in = sample_elements(r->plan, r->plan->input);
 	r->out = sample_elements(r->plan, r->plan->output);
@@ -79,15 +72,9 @@ static void close_all(struct running *r)
 	fw_nn_graph_free(&r->graph);
 }
 
-/* splitmix64; the sequence is the same on every machine. */
 static float random_float(uint64_t *state)
 {
-	uint64_t x = *state += 0x9e3779b97f4a7c15u;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	x ^= x >> 31;
-	return (float)(x >> 40) * (4.0f / 16777216.0f) - 2.0f; /* -2 .. 2 */
+	return (float)(fw_random_next(state) >> 40) * (4.0f / 16777216.0f) - 2.0f; /* -2 .. 2 */
 }
 
 /* Samples from first on into the batch; what is beyond the last is zero. */
@@ -108,12 +95,12 @@ static void fill_batch(struct running *r, const struct fw_serve_samples *samples
 
 static fw_status run_once(struct running *r, int64_t *took_ns, struct fw_error *err)
 {
-	int64_t start = now_ns();
+	int64_t start = fw_steady_ns();
 	fw_status status = fw_nn_instance_launch(r->instance, r->job->batch, NULL, err);
 
 	if (!status)
 		status = fw_nn_instance_wait(r->instance, err);
-	*took_ns = now_ns() - start;
+	*took_ns = fw_steady_ns() - start;
 	return status;
 }
 
