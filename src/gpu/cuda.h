@@ -63,7 +63,10 @@ enum fw_cuda_function_attribute {
 };
 
 enum fw_cuda_value {
+	FW_CUDA_EVENT_BLOCKING_SYNC = 1,
 	FW_CUDA_EVENT_DISABLE_TIMING = 2,
+	FW_CUDA_HOST_PORTABLE = 1, /* page-locked for every context */
+	FW_CUDA_ERROR_NOT_READY = 600,
 	FW_CUDA_ERROR_OUT_OF_MEMORY = 2,
 	FW_CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
 	FW_CUDA_ERROR_UNSUPPORTED_PTX = 222

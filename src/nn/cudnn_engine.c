@@ -22,6 +22,7 @@ const struct fw_nn_engine_class fw_nn_cudnn = {
 	.close = close_engine,
 	.load = fw_nn_gpu_network_load,
 	.unload = fw_nn_gpu_network_unload,
+	.gpu_bytes = fw_nn_gpu_network_bytes,
 	.step_us = fw_nn_gpu_network_step_us,
 	.instance_open = fw_nn_gpu_instance_open,
 	.instance_close = fw_nn_gpu_instance_close,

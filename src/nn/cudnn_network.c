@@ -278,6 +278,15 @@ float fw_nn_gpu_network_step_us(void *network, uint32_t plan, uint32_t step)
 	return -1;
 }
 
+void fw_nn_gpu_network_bytes(const void *network, uint64_t *weights, uint64_t *instance)
+{
+	const struct fw_nn_gpu_network *n = network;
+
+	*weights = n->weights.bytes;
+	*instance =
+		n->arena_bytes + n->workspace_bytes + n->workspace_beside_bytes + n->staging_bytes;
+}
+
 void fw_nn_gpu_network_unload(void *network)
 {
 	struct fw_nn_gpu_network *n = network;

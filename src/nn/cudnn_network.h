@@ -76,6 +76,7 @@ fw_status fw_nn_gpu_network_load(void *engine, const struct fw_nn_plan *const *p
 				 const struct fw_nn_network_options *options, void **network,
 				 struct fw_error *err);
 float fw_nn_gpu_network_step_us(void *network, uint32_t plan, uint32_t step);
+void fw_nn_gpu_network_bytes(const void *network, uint64_t *weights, uint64_t *instance);
 void fw_nn_gpu_network_unload(void *network);
 fw_status fw_nn_gpu_instance_open(void *network, void **instance, struct fw_error *err);
 void fw_nn_gpu_instance_close(void *instance);

@@ -223,6 +223,14 @@ uint64_t fw_nn_network_instance_bytes(const struct fw_nn_network *network)
 	return network->class->instance_bytes ? network->class->instance_bytes(network->impl) : 0;
 }
 
+void fw_nn_network_gpu_bytes(const struct fw_nn_network *network, uint64_t *weights,
+			     uint64_t *instance)
+{
+	*weights = *instance = 0;
+	if (network->class->gpu_bytes)
+		network->class->gpu_bytes(network->impl, weights, instance);
+}
+
 fw_status fw_nn_instance_open(struct fw_nn_network *network, struct fw_nn_instance **instance,
 			      struct fw_error *err)
 {

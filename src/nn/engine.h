@@ -56,6 +56,9 @@ const struct fw_nn_plan *fw_nn_network_plan(const struct fw_nn_network *network,
 float fw_nn_network_step_us(const struct fw_nn_network *network, int64_t batch, uint32_t step);
 /* Host memory that each instance takes for its tensors, all batch sizes together; 0: the engine cannot tell. */
 uint64_t fw_nn_network_instance_bytes(const struct fw_nn_network *network);
+/* Memory of the GPU, for the weights and for each instance; both 0 with an engine for the CPU. */
+void fw_nn_network_gpu_bytes(const struct fw_nn_network *network, uint64_t *weights,
+			     uint64_t *instance);
 
 fw_status fw_nn_instance_open(struct fw_nn_network *network, struct fw_nn_instance **instance,
 			      struct fw_error *err);
@@ -90,6 +93,8 @@ struct fw_nn_engine_class {
 	float (*step_us)(void *network, uint32_t plan,
 			 uint32_t step);                 /* NULL: it measures nothing */
 	uint64_t (*instance_bytes)(const void *network); /* NULL: not known */
+	void (*gpu_bytes)(const void *network, uint64_t *weights,
+			  uint64_t *instance); /* NULL: none */
 	fw_status (*instance_open)(void *network, void **instance, struct fw_error *err);
 	void (*instance_close)(void *instance);
 	fw_status (*io)(void *instance, uint32_t plan, struct fw_nn_io *input,

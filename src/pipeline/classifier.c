@@ -1,12 +1,11 @@
-/* Compressed images to classes with an engine of src/nn on the CPU. */
+/* Compressed images to classes with an engine of src/nn. */
 #include "pipeline/classifier.h"
 
-#include "nn/engine.h"
-#include "pipeline/preprocess.h"
+#include "pipeline/classifier_parts.h"
+#include "pipeline/cores.h"
 #include "pipeline/tensor.h"
-#include "pipeline/top.h"
-#include "pipeline/warm_up.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,73 +14,12 @@
 #define MIN_CELL_BYTES (UINT64_C(4) << 20)
 /* A side of the network's input, far above any classifier's. */
 #define MAX_SIDE 4096
-/* Sums of fp32 in another order, as engines choose it by the batch size: measured below 1e-5. */
-#define WARM_UP_TOLERANCE 1e-3f
-
-struct fw_classifier {
-	struct fw_nn_graph graph;
-	struct fw_nn_engine *engine;
-	struct fw_nn_network *network;
-	struct fw_preprocess preprocess;
-	struct fw_image_limits limits;
-	size_t cell_bytes;
-	int64_t max_batch;
-	uint32_t classes, top;
-	uint64_t scratch_bytes; /* of a worker, known when the first is open */
-	bool has_graph, ends_in_softmax, warms_up;
-	struct fw_pipeline_settings settings;
-};
 
 struct decoder {
 	const struct fw_classifier *classifier;
 	struct fw_image_decoder *image;
+	bool is_placed; /* its thread runs near the GPU */
 };
-
-struct worker {
-	const struct fw_classifier *classifier;
-	struct fw_nn_instance *instance;
-	struct fw_preprocess_scratch *scratch;
-	float *scores; /* of a batch */
-};
-
-static void worker_close(void *worker)
-{
-	struct worker *w = worker;
-
-	fw_preprocess_close(w->scratch);
-	fw_nn_instance_close(w->instance);
-	free(w->scores);
-	free(w);
-}
-
-static size_t scores_bytes(const struct fw_classifier *c)
-{
-	return (size_t)c->max_batch * c->classes * sizeof(float);
-}
-
-static fw_status worker_open(void *user, void **worker, struct fw_error *err)
-{
-	struct fw_classifier *c = user;
-	struct worker *made = calloc(1, sizeof(*made));
-	fw_status status;
-
-	if (!made)
-		return fw_fail_nomem(err, sizeof(*made));
-	made->classifier = c;
-	made->scores = malloc(scores_bytes(c));
-	status = made->scores ? FW_OK : fw_fail_nomem(err, scores_bytes(c));
-	if (!status)
-		status = fw_nn_instance_open(c->network, &made->instance, err);
-	if (!status)
-		status = fw_preprocess_open(&c->preprocess, c->cell_bytes, &made->scratch, err);
-	if (status) {
-		worker_close(made);
-		return status;
-	}
-	c->scratch_bytes = fw_preprocess_bytes(made->scratch);
-	*worker = made;
-	return FW_OK;
-}
 
 static fw_status decoder_open(void *user, void **decoder, struct fw_error *err)
 {
@@ -113,101 +51,13 @@ static fw_status decode(void *decoder, const struct fw_flow_picture *picture, st
 {
 	struct decoder *d = decoder;
 
+	if (!d->is_placed && d->classifier->cores.node >= 0)
+		sched_setaffinity(0, sizeof(d->classifier->cores.set), &d->classifier->cores.set);
+	d->is_placed = true;
 	if (picture->is_tensor)
 		return fw_tensor_take(picture, d->classifier->preprocess.crop, err);
 	return fw_image_decode(d->image, picture->bytes, picture->size, picture->cell,
 			       picture->cell_bytes, picture->image, err);
-}
-
-/* Images of the batch into the network's input; zeros where one fails and where there is none. */
-static void fill_input(struct worker *w, struct fw_flow_batch *batch, const struct fw_nn_io *input)
-{
-	size_t elements = (size_t)(input->h * input->w * input->pixel_stride);
-
-	for (uint32_t i = 0; i < batch->size; i++) {
-		float *to = (float *)input->data + i * elements;
-		struct fw_flow_item *item = &batch->items[i];
-
-		if (i < batch->n && item->image->kind == FW_IMAGE_TENSOR)
-			fw_tensor_write(item->cell, item->image, to, (size_t)input->pixel_stride);
-		else if (i < batch->n)
-			item->status = fw_preprocess_cpu(w->scratch, item->cell, item->image, to,
-							 (size_t)input->pixel_stride, item->err);
-		if (i >= batch->n || item->status)
-			memset(to, 0, elements * sizeof(*to));
-	}
-}
-
-static fw_status run(void *worker, uint32_t size, float *scores, struct fw_error *err)
-{
-	struct worker *w = worker;
-	fw_status status = fw_nn_instance_launch(w->instance, size, NULL, err);
-
-	if (status || (status = fw_nn_instance_wait(w->instance, err)))
-		return status;
-	return fw_nn_instance_read(w->instance, size, scores, err);
-}
-
-static fw_status compute(void *worker, struct fw_flow_batch *batch, struct fw_error *err)
-{
-	struct worker *w = worker;
-	const struct fw_classifier *c = w->classifier;
-	struct fw_nn_io input;
-	fw_status status = fw_nn_instance_io(w->instance, batch->size, &input, NULL, err);
-
-	if (status)
-		return status;
-	fill_input(w, batch, &input);
-	if ((status = run(w, batch->size, w->scores, err)))
-		return status;
-	for (uint32_t i = 0; i < batch->n; i++) {
-		struct fw_flow_item *item = &batch->items[i];
-		const struct fw_scores scores = {
-			.scores = w->scores + (size_t)i * c->classes,
-			.n = c->classes,
-			.are_probabilities = c->ends_in_softmax,
-		};
-
-		item->count = c->top < c->classes ? c->top : c->classes;
-		if (!item->status)
-			item->status = fw_top_classes(&scores, c->top, item->ids,
-						      item->probabilities, item->err);
-	}
-	return FW_OK;
-}
-
-static fw_status fill_place(void *worker, uint32_t size, uint32_t place, const float *input,
-			    struct fw_error *err)
-{
-	struct worker *w = worker;
-	uint32_t side = w->classifier->preprocess.crop;
-	size_t plane = (size_t)side * side;
-	struct fw_nn_io io;
-	fw_status status = fw_nn_instance_io(w->instance, size, &io, NULL, err);
-	float *to = status ? NULL : (float *)io.data + place * plane * (size_t)io.pixel_stride;
-
-	for (size_t i = 0; to && i < plane; i++)
-		for (size_t c = 0; c < (size_t)io.pixel_stride; c++)
-			to[i * (size_t)io.pixel_stride + c] = c < 3 ? input[c * plane + i] : 0;
-	return status;
-}
-
-static fw_status warm_up(void *worker, struct fw_error *err)
-{
-	struct worker *w = worker;
-	const struct fw_classifier *c = w->classifier;
-	const struct fw_warm_up job = {
-		.n_sizes = c->settings.n_sizes,
-		.sizes = c->settings.sizes,
-		.elements = (size_t)3 * c->preprocess.crop * c->preprocess.crop,
-		.classes = c->classes,
-		.fill = fill_place,
-		.run = run,
-		.user = w,
-		.tolerance = WARM_UP_TOLERANCE,
-	};
-
-	return fw_warm_up_run(&job, err);
 }
 
 void fw_classifier_work(struct fw_classifier *classifier, struct fw_flow_work *work)
@@ -217,11 +67,11 @@ void fw_classifier_work(struct fw_classifier *classifier, struct fw_flow_work *w
 		.decoder_open = decoder_open,
 		.decoder_close = decoder_close,
 		.decode = decode,
-		.worker_open = worker_open,
-		.worker_close = worker_close,
-		.compute = compute,
-		.warm_up = classifier->warms_up ? warm_up : NULL,
 	};
+	if (classifier->settings.is_gpu)
+		fw_gpu_work(work);
+	else
+		fw_cpu_work(classifier, work);
 }
 
 static bool ends_in_softmax(const struct fw_nn_graph *graph)
@@ -231,30 +81,74 @@ static bool ends_in_softmax(const struct fw_nn_graph *graph)
 	return producer != FW_NN_NONE && graph->nodes[producer].op == FW_NN_SOFTMAX;
 }
 
-static void tell(const struct fw_pipeline_config *config, const char *what, const char *of)
+static void tell(void (*to)(void *user, const char *text), void *user, const char *fmt,
+		 va_list args)
 {
 	char text[512];
 
-	if (!config->progress)
+	if (!to)
 		return;
-	snprintf(text, sizeof(text), "%s%s", what, of);
-	config->progress(config->progress_user, text);
+	vsnprintf(text, sizeof(text), fmt, args);
+	to(user, text);
+}
+
+void fw_classifier_progress(const struct fw_classifier *c, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	tell(c->progress, c->progress_user, fmt, args);
+	va_end(args);
+}
+
+void fw_classifier_say(const struct fw_classifier *c, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	tell(c->say, c->say_user, fmt, args);
+	va_end(args);
+}
+
+static fw_status open_gpu(struct fw_classifier *c, const struct fw_pipeline_config *config,
+			  struct fw_error *err)
+{
+	const struct fw_nn_engine_options engine = {
+		.name = "cudnn",
+		.device = config->device,
+		.cache_dir = config->cache_dir,
+		.autotune_s = config->autotune_s,
+		.say = config->say,
+		.user = config->say_user,
+	};
+	fw_status status = fw_nn_engine_open(&engine, &c->engine, err);
+
+	if (!status)
+		status = fw_gpu_side_open(c, config->device, err);
+	return status ? status : fw_settings_resolve(config, true, &c->settings, err);
 }
 
 /* The engine that was asked for, else the one that this machine has; it decides what the settings mean. */
 static fw_status open_engine(struct fw_classifier *c, const struct fw_pipeline_config *config,
 			     struct fw_error *err)
 {
-	const char *name = config->engine && config->engine[0] ? config->engine : "onednn";
-	const struct fw_nn_engine_options engine = { .name = name };
+	const struct fw_nn_engine_options cpu = { .name = "onednn" };
+	bool is_named = config->engine && config->engine[0];
+	struct fw_error why = { .code = FW_OK };
 	fw_status status;
 
-	if (!strcmp(name, "cudnn"))
-		return fw_fail(
-			err, FW_ERR_UNSUPPORTED,
-			"the GPU path of the pipeline is not built yet: use --engine onednn");
+	if (!is_named || !strcmp(config->engine, "cudnn")) {
+		status = open_gpu(c, config, &why);
+		if (!status || is_named || status != FW_ERR_UNSUPPORTED) {
+			if (status && err)
+				*err = why;
+			return status;
+		}
+		fw_classifier_say(c, "the CPU computes (engine onednn), since no GPU can: %s",
+				  why.message);
+	}
 	status = fw_settings_resolve(config, false, &c->settings, err);
-	return status ? status : fw_nn_engine_open(&engine, &c->engine, err);
+	return status ? status : fw_nn_engine_open(&cpu, &c->engine, err);
 }
 
 static fw_status load(struct fw_classifier *c, const struct fw_pipeline_config *config,
@@ -274,13 +168,13 @@ static fw_status load(struct fw_classifier *c, const struct fw_pipeline_config *
 
 	for (uint32_t i = 0; i < s->n_sizes; i++)
 		batches[i] = s->sizes[i];
-	c->max_batch = batches[s->n_sizes - 1];
-	tell(config, "reading ", config->model);
+	c->max_batch = s->sizes[s->n_sizes - 1];
+	fw_classifier_progress(c, "reading %s", config->model);
 	status = fw_nn_onnx_read(config->model, &read, &c->graph, err);
 	if (status)
 		return status;
 	c->has_graph = true;
-	tell(config, "planning for the engine ", s->is_gpu ? "cudnn" : "onednn");
+	fw_classifier_progress(c, "planning for the engine %s", s->is_gpu ? "cudnn" : "onednn");
 	if ((status = fw_nn_fold(&c->graph, err)))
 		return status;
 	return fw_nn_network_load(c->engine, &c->graph, &network, &c->network, err);
@@ -304,6 +198,8 @@ static fw_status check_model(struct fw_classifier *c, const char *path, struct f
 			       "%s: gives %lld x %lld values, not one row of scores an image", path,
 			       (long long)out->n, (long long)classes);
 	c->classes = (uint32_t)classes;
+	if (c->top > c->classes)
+		c->top = c->classes;
 	c->ends_in_softmax = ends_in_softmax(&c->graph);
 	return FW_OK;
 }
@@ -354,12 +250,18 @@ fw_status fw_classifier_open(const struct fw_pipeline_config *config,
 		return fw_fail_nomem(err, sizeof(*made));
 	made->warms_up = config->warm_up;
 	made->top = config->top;
+	made->progress = config->progress;
+	made->progress_user = config->progress_user;
+	made->say = config->say;
+	made->say_user = config->say_user;
 	if ((status = open_engine(made, config, err)) || (status = load(made, config, err)) ||
 	    (status = check_model(made, config->model, err)) ||
-	    (status = set_preprocess(made, config, err))) {
+	    (status = set_preprocess(made, config, err)) ||
+	    (made->settings.is_gpu && (status = fw_gpu_side_start(made, config->workers, err)))) {
 		fw_classifier_close(made);
 		return status;
 	}
+	fw_cores_look(made->gpu ? fw_gpu_side_numa_node(made->gpu) : -1, &made->cores);
 	*classifier = made;
 	return FW_OK;
 }
@@ -368,6 +270,7 @@ void fw_classifier_close(struct fw_classifier *classifier)
 {
 	if (!classifier)
 		return;
+	fw_gpu_side_close(classifier->gpu);
 	fw_nn_network_free(classifier->network);
 	fw_nn_engine_close(classifier->engine);
 	if (classifier->has_graph)
@@ -380,6 +283,58 @@ const struct fw_pipeline_settings *fw_classifier_settings(const struct fw_classi
 	return &classifier->settings;
 }
 
+/* The GPU's were measured. On the CPU the network takes far more time than decoding does. */
+void fw_classifier_choose(const struct fw_classifier *c, struct fw_flow_options *options)
+{
+	uint32_t cores = c->cores.count;
+
+	if (c->gpu) {
+		uint32_t busy = fw_gpu_side_cores(c->gpu);
+
+		options->workers = fw_gpu_side_workers(c->gpu);
+		if (!options->decode_threads)
+			options->decode_threads = cores > busy ? cores - busy : 1;
+		return;
+	}
+	if (!options->workers)
+		options->workers = cores;
+	if (!options->decode_threads)
+		options->decode_threads = (cores + 3) / 4;
+}
+
+static void explain_cores(const struct fw_classifier *c, const struct fw_pipeline_stats *stats,
+			  void (*line)(void *user, const char *text), void *user)
+{
+	char text[256], quota[48] = "no quota known", node[32] = "";
+
+	if (c->cores.quota > 0)
+		snprintf(quota, sizeof(quota), "a quota of %.2f cores", c->cores.quota);
+	if (c->cores.node >= 0)
+		snprintf(node, sizeof(node), ", of node %d", c->cores.node);
+	snprintf(text, sizeof(text),
+		 "decoding threads: %u; cores that count: %u (%u allowed%s, %s)",
+		 stats->decode_threads, c->cores.count, c->cores.allowed, node, quota);
+	line(user, text);
+}
+
+void fw_classifier_explain(const struct fw_classifier *c, const struct fw_pipeline_stats *stats,
+			   void (*line)(void *user, const char *text), void *user)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "engine %s%s%s, %s, batches of up to %u, memory %s",
+		 stats->engine, c->gpu ? " on " : "", stats->gpu, stats->precision, c->max_batch,
+		 stats->memory);
+	line(user, text);
+	if (c->gpu) {
+		fw_gpu_side_explain(c->gpu, line, user);
+	} else {
+		snprintf(text, sizeof(text), "workers: %u", stats->workers);
+		line(user, text);
+	}
+	explain_cores(c, stats, line, user);
+}
+
 size_t fw_classifier_cell_bytes(const struct fw_classifier *classifier)
 {
 	return classifier->cell_bytes;
@@ -389,14 +344,15 @@ void fw_classifier_add_stats(const struct fw_classifier *classifier,
 			     struct fw_pipeline_stats *stats)
 {
 	const struct fw_classifier *c = classifier;
-	uint64_t instance = fw_nn_network_instance_bytes(c->network);
 
 	fw_settings_tell(&c->settings, stats);
 	stats->classes = c->classes;
 	stats->resize = c->preprocess.resize;
 	stats->crop = c->preprocess.crop;
 	stats->weight_bytes = fw_nn_network_plan(c->network, c->max_batch)->weight_bytes;
-	stats->worker_bytes = stats->workers * (instance + c->scratch_bytes + scores_bytes(c) +
-						sizeof(struct worker));
+	if (c->gpu)
+		fw_gpu_side_add_stats(c->gpu, stats);
+	stats->worker_bytes =
+		stats->workers * (c->gpu ? fw_gpu_worker_host_bytes(c) : fw_cpu_worker_bytes(c));
 	stats->decoder_bytes = stats->decode_threads * c->limits.max_memory;
 }

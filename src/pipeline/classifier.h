@@ -15,6 +15,11 @@ void fw_classifier_close(struct fw_classifier *classifier);
 void fw_classifier_work(struct fw_classifier *classifier, struct fw_flow_work *work);
 
 const struct fw_pipeline_settings *fw_classifier_settings(const struct fw_classifier *classifier);
+/* Workers and decoding threads, where options has 0; the GPU's workers in any case. */
+void fw_classifier_choose(const struct fw_classifier *classifier, struct fw_flow_options *options);
+void fw_classifier_explain(const struct fw_classifier *classifier,
+			   const struct fw_pipeline_stats *stats,
+			   void (*line)(void *user, const char *text), void *user);
 size_t fw_classifier_cell_bytes(const struct fw_classifier *classifier);
 
 /* classes, resize, crop, weight_bytes, what runs; worker_bytes and decoder_bytes of stats->workers and stats->decode_threads. */

@@ -5,6 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+static size_t cells_bytes(const struct fw_flow_options *o)
+{
+	return o->cells * o->cell_bytes;
+}
+
+static fw_status take_cells(struct fw_flow *flow, struct fw_error *err)
+{
+	size_t bytes = cells_bytes(&flow->options);
+	void *memory = NULL;
+	fw_status status = FW_OK;
+
+	if (flow->work.cells_take)
+		status = flow->work.cells_take(flow->work.user, bytes, &memory, err);
+	else if (!(memory = malloc(bytes)))
+		status = fw_fail_nomem(err, bytes);
+	if (status)
+		return status;
+	flow->cells = memory;
+	memset(flow->cells, 0, bytes); /* the pages are taken now, not by the first images */
+	flow->stats.cell_bytes = bytes;
+	return FW_OK;
+}
+
+static void give_cells(struct fw_flow *flow)
+{
+	if (flow->cells && flow->work.cells_give)
+		flow->work.cells_give(flow->work.user, flow->cells, cells_bytes(&flow->options));
+	else
+		free(flow->cells);
+}
+
 static void release_memory(struct fw_flow *flow)
 {
 	fw_ring_release(&flow->free_slots);
@@ -15,7 +46,7 @@ static void release_memory(struct fw_flow *flow)
 	free(flow->slots);
 	free(flow->ids);
 	free(flow->probabilities);
-	free(flow->cells);
+	give_cells(flow);
 	free(flow->decoders);
 	free(flow->workers);
 	free(flow->answerer);
@@ -50,28 +81,22 @@ static fw_status take_memory(struct fw_flow *flow, struct fw_error *err)
 {
 	const struct fw_flow_options *o = &flow->options;
 	size_t answers = (size_t)(o->slots + 1) * o->top;
-	uint64_t cells = (uint64_t)o->cells * o->cell_bytes;
 
-	if (cells > SIZE_MAX)
-		return fw_fail_nomem(err, SIZE_MAX);
 	flow->slots = calloc(o->slots, sizeof(*flow->slots));
 	flow->ids = calloc(answers, sizeof(*flow->ids));
 	flow->probabilities = calloc(answers, sizeof(*flow->probabilities));
 	flow->decoders = calloc(o->decode_threads, sizeof(*flow->decoders));
 	flow->workers = calloc(o->workers, sizeof(*flow->workers));
 	flow->answerer = calloc(1, sizeof(*flow->answerer));
-	flow->cells = malloc(cells);
-	if (!flow->slots || !flow->ids || !flow->probabilities || !flow->cells || !flow->decoders ||
+	if (!flow->slots || !flow->ids || !flow->probabilities || !flow->decoders ||
 	    !flow->workers || !flow->answerer || !fw_ring_init(&flow->free_slots, o->slots) ||
 	    !fw_ring_init(&flow->free_cells, o->cells) ||
 	    !fw_ring_init(&flow->to_decode, o->slots) ||
 	    !fw_ring_init(&flow->to_compute, o->slots) || !fw_ring_init(&flow->to_answer, o->slots))
-		return fw_fail_nomem(err, cells + bytes_of_slots(o));
-	memset(flow->cells, 0, cells); /* the pages are taken now, not by the first images */
+		return fw_fail_nomem(err, bytes_of_slots(o));
 	fill_rings(flow);
 	flow->stats.slot_bytes = bytes_of_slots(o);
-	flow->stats.cell_bytes = cells;
-	return FW_OK;
+	return take_cells(flow, err);
 }
 
 static void make_locks(struct fw_flow *flow)

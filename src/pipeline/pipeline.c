@@ -5,8 +5,6 @@
 #include "pipeline/flow.h"
 #include "pipeline/settings.h"
 
-#include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,43 +50,37 @@ static fw_status check_size(size_t given, size_t known, const char *what, struct
 	return FW_OK;
 }
 
-static uint32_t usable_cores(void)
-{
-	cpu_set_t set;
-	int n = 0;
-
-	if (!sched_getaffinity(0, sizeof(set), &set))
-		n = CPU_COUNT(&set);
-	return n > 0 ? (uint32_t)n : 1;
-}
-
-/* What the config leaves open. The network takes far more time than decoding does. */
+/* What the config leaves open. */
 static fw_status choose(const struct fw_pipeline_config *config,
-			const struct fw_pipeline_settings *settings,
-			struct fw_flow_options *options, struct fw_error *err)
+			const struct fw_classifier *classifier, struct fw_flow_options *options,
+			struct fw_error *err)
 {
-	uint32_t cores = usable_cores(), most;
+	const struct fw_pipeline_settings *settings = fw_classifier_settings(classifier);
+	uint32_t most = settings->sizes[settings->n_sizes - 1];
+	uint64_t cells;
 
 	*options = (struct fw_flow_options){
-		.decode_threads = config->decode_threads ? config->decode_threads : (cores + 3) / 4,
-		.workers = config->workers ? config->workers : cores,
+		.decode_threads = config->decode_threads,
+		.workers = config->workers,
 		.top = config->top,
+		.cell_bytes = fw_classifier_cell_bytes(classifier),
 		.max_delay_ns = config->max_delay_ns,
 		.progress = config->progress,
 		.progress_user = config->progress_user,
+		.n_sizes = settings->n_sizes,
 	};
-	options->n_sizes = settings->n_sizes;
 	memcpy(options->sizes, settings->sizes, sizeof(options->sizes));
-	most = options->sizes[options->n_sizes - 1];
+	fw_classifier_choose(classifier, options);
 	/* Every worker computes a batch, another one gathers, every decoder has one in hand. */
-	options->cells = (options->workers + 1) * most + options->decode_threads;
-	options->slots = config->slots ? config->slots : 2 * options->cells;
-	if (options->cells > options->slots)
-		options->cells = options->slots;
-	if (options->cells > MAX_CELLS)
+	cells = (options->workers + UINT64_C(1)) * most + options->decode_threads;
+	if (config->slots && cells > config->slots)
+		cells = config->slots;
+	if (cells > MAX_CELLS)
 		return fw_fail(err, FW_ERR_ARGUMENT,
-			       "%u workers of %u images need %u cells: at most %u are possible",
-			       options->workers, most, options->cells, MAX_CELLS);
+			       "%u workers of %u images need %llu cells: at most %u are possible",
+			       options->workers, most, (unsigned long long)cells, MAX_CELLS);
+	options->cells = (uint32_t)cells;
+	options->slots = config->slots ? config->slots : 2 * options->cells;
 	return FW_OK;
 }
 
@@ -107,10 +99,9 @@ fw_status fw_pipeline_create(const struct fw_pipeline_config *config, struct fw_
 		return fw_fail_nomem(err, sizeof(*made));
 	status = fw_classifier_open(config, &made->classifier, err);
 	if (!status)
-		status = choose(config, fw_classifier_settings(made->classifier), &options, err);
+		status = choose(config, made->classifier, &options, err);
 	if (!status) {
 		fw_classifier_work(made->classifier, &work);
-		options.cell_bytes = fw_classifier_cell_bytes(made->classifier);
 		status = fw_flow_create(&options, &work, &made->flow, err);
 	}
 	if (status) {
@@ -164,20 +155,13 @@ fw_status fw_pipeline_explain(struct fw_pipeline *pipeline,
 			      struct fw_error *err)
 {
 	struct fw_pipeline_stats stats;
-	char text[256];
 	fw_status status;
 
 	fw_pipeline_stats_init(&stats);
 	status = fw_pipeline_get_stats(pipeline, &stats, err);
-	if (status)
-		return status;
-	snprintf(text, sizeof(text), "engine %s, %s, batches of up to %u", stats.engine,
-		 stats.precision, stats.max_batch);
-	line(user, text);
-	snprintf(text, sizeof(text), "%u workers, %u decoding threads", stats.workers,
-		 stats.decode_threads);
-	line(user, text);
-	return FW_OK;
+	if (!status)
+		fw_classifier_explain(pipeline->classifier, &stats, line, user);
+	return status;
 }
 
 void fw_pipeline_destroy(struct fw_pipeline *pipeline)

@@ -3,8 +3,73 @@
 #include <stdio.h>
 
 #define OUT_OF_MEMORY 2
+#define MAX_READS     8
 
-static int capturing;
+/* Copies from the GPU whose bytes are not there yet. */
+struct reads {
+	struct {
+		void *memory;
+		size_t bytes;
+	} reads[MAX_READS];
+	int n;
+};
+
+static _Thread_local int capturing;
+static _Thread_local struct reads captured, waiting;
+static struct fake_nn_call calls[FAKE_NN_CALLS];
+static atomic_int n_calls;
+static _Atomic size_t pinned;
+static int byte_read;
+static void (*fill_read)(void *memory, size_t bytes);
+
+static void note(const struct fake_nn_call *call)
+{
+	int i = atomic_fetch_add(&n_calls, 1);
+
+	if (i < FAKE_NN_CALLS)
+		calls[i] = *call;
+}
+#define NOTE(...) note(&(const struct fake_nn_call){ .name = __func__, __VA_ARGS__ })
+
+EXPORT const struct fake_nn_call *fake_nn_calls(int *n)
+{
+	*n = n_calls < FAKE_NN_CALLS ? n_calls : FAKE_NN_CALLS;
+	return calls;
+}
+EXPORT void fake_nn_forget(void)
+{
+	n_calls = 0;
+}
+EXPORT size_t fake_nn_pinned(void)
+{
+	return pinned;
+}
+EXPORT void fake_nn_read_by(void (*fill)(void *memory, size_t bytes))
+{
+	fill_read = fill;
+}
+
+static void add_read(struct reads *reads, void *memory, size_t bytes)
+{
+	memset(memory, 0xee, bytes);
+	if (reads->n == MAX_READS)
+		abort();
+	reads->reads[reads->n].memory = memory;
+	reads->reads[reads->n++].bytes = bytes;
+}
+
+/* The thread has waited: all of its copies have arrived, or, after an error, none will. */
+static int arrive(int result)
+{
+	for (int i = 0; i < waiting.n && !result; i++) {
+		if (fill_read)
+			fill_read(waiting.reads[i].memory, waiting.reads[i].bytes);
+		else
+			memset(waiting.reads[i].memory, byte_read, waiting.reads[i].bytes);
+	}
+	waiting.n = 0;
+	return result;
+}
 
 EXPORT int cuInit(unsigned flags)
 {
@@ -45,20 +110,32 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 	*value = attribute == 75 ? 9 : 0; /* compute capability 9.0 */
 	return 0;
 }
+static void *primary;
+static int primary_users;
 EXPORT int cuDevicePrimaryCtxRetain(void **context, int device)
 {
+	int result = primary_users ? result_of("cuDevicePrimaryCtxRetain")
+				   : make("cuDevicePrimaryCtxRetain", &primary);
+
 	(void)device;
-	return make("cuDevicePrimaryCtxRetain", context);
+	primary_users += !result;
+	*context = result ? NULL : primary;
+	return result;
 }
-static void *current;
 EXPORT int cuDevicePrimaryCtxRelease_v2(int device)
 {
 	(void)device;
-	return drop(current);
+	if (!--primary_users)
+		drop(primary);
+	return 0;
 }
 EXPORT int cuCtxSetCurrent(void *context)
 {
-	current = context;
+	return context == primary ? result_of("cuCtxSetCurrent") : 1;
+}
+EXPORT int cuCtxGetDevice(int *device)
+{
+	*device = 0;
 	return 0;
 }
 EXPORT int cuCtxSynchronize(void)
@@ -116,19 +193,41 @@ EXPORT int cuMemFree_v2(uint64_t address)
 {
 	return drop((void *)(uintptr_t)address);
 }
+EXPORT int cuMemHostAlloc(void **memory, size_t bytes, unsigned flags)
+{
+	size_t *block;
+	int result = result_of("cuMemHostAlloc");
+
+	(void)flags;
+	*memory = NULL;
+	if (result)
+		return result;
+	block = malloc(bytes + 64); /* its size stands before it */
+	if (!block)
+		return OUT_OF_MEMORY;
+	*block = bytes;
+	pinned += bytes;
+	*memory = (char *)block + 64;
+	return 0;
+}
+EXPORT int cuMemFreeHost(void *memory)
+{
+	size_t *block = (size_t *)((char *)memory - 64);
+
+	pinned -= *block;
+	return drop(block);
+}
 EXPORT int cuMemcpyHtoD_v2(uint64_t address, const void *memory, size_t bytes)
 {
-	(void)address;
-	(void)memory;
-	(void)bytes;
+	NOTE(.address = address, .memory = memory, .bytes = bytes);
 	return result_of("cuMemcpyHtoD");
 }
 EXPORT int cuMemcpyHtoDAsync_v2(uint64_t address, const void *memory, size_t bytes, void *stream)
 {
-	(void)stream;
-	return cuMemcpyHtoD_v2(address, memory, bytes);
+	NOTE(.stream = stream, .address = address, .memory = memory, .bytes = bytes);
+	return result_of(failing && !strcmp(failing, "cuMemcpyHtoD") ? "cuMemcpyHtoD"
+								     : "cuMemcpyHtoDAsync");
 }
-static int byte_read;
 
 EXPORT void fake_nn_read_as(int byte)
 {
@@ -137,10 +236,13 @@ EXPORT void fake_nn_read_as(int byte)
 
 EXPORT int cuMemcpyDtoHAsync_v2(void *memory, uint64_t address, size_t bytes, void *stream)
 {
-	(void)address;
-	(void)stream;
-	memset(memory, byte_read, bytes);
-	return result_of("cuMemcpyDtoHAsync");
+	int result = result_of("cuMemcpyDtoHAsync");
+
+	NOTE(.stream = stream, .address = address, .memory = memory, .bytes = bytes);
+	if (result)
+		return result;
+	add_read(capturing ? &captured : &waiting, memory, bytes);
+	return 0;
 }
 EXPORT int cuMemsetD8Async(uint64_t address, unsigned char value, size_t bytes, void *stream)
 {
@@ -154,8 +256,8 @@ EXPORT int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, un
 			  unsigned block_y, unsigned block_z, unsigned smem, void *stream,
 			  void **parameters, void **extra)
 {
+	NOTE(.stream = stream, .object = function);
 	(void)smem;
-	(void)stream;
 	(void)extra;
 	counts.kernels++;
 	counts.captured += capturing;
@@ -174,23 +276,27 @@ EXPORT int cuStreamDestroy_v2(void *stream)
 }
 EXPORT int cuStreamSynchronize(void *stream)
 {
-	(void)stream;
+	NOTE(.stream = stream);
 	counts.waits++;
-	return result_of("cuStreamSynchronize");
+	return arrive(result_of("cuStreamSynchronize"));
 }
 EXPORT int cuStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
-	(void)stream;
-	(void)event;
 	(void)flags;
-	return 0;
+	NOTE(.stream = stream, .object = event);
+	return result_of("cuStreamWaitEvent");
 }
 EXPORT int cuStreamBeginCapture_v2(void *stream, int mode)
 {
+	int result = result_of("cuStreamBeginCapture");
+
 	(void)stream;
 	(void)mode;
 	if (capturing)
 		return 900;
+	if (result)
+		return result;
+	captured.n = 0;
 	capturing = 1;
 	counts.captures++;
 	counts.captured = 0;
@@ -198,20 +304,37 @@ EXPORT int cuStreamBeginCapture_v2(void *stream, int mode)
 }
 EXPORT int cuStreamEndCapture(void *stream, void **graph)
 {
+	int result = result_of("cuStreamEndCapture");
+
 	(void)stream;
 	capturing = 0;
-	return make("cuStreamEndCapture", graph);
+	*graph = NULL;
+	if (result)
+		return result;
+	*graph = calloc(1, sizeof(captured));
+	memcpy(*graph, &captured, sizeof(captured));
+	return 0;
 }
 EXPORT int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags)
 {
-	(void)graph;
+	int result = result_of("cuGraphInstantiate");
+
 	(void)flags;
-	return make("cuGraphInstantiate", exec);
+	*exec = NULL;
+	if (result)
+		return result;
+	*exec = calloc(1, sizeof(struct reads));
+	memcpy(*exec, graph, sizeof(struct reads));
+	return 0;
 }
 EXPORT int cuGraphLaunch(void *exec, void *stream)
 {
-	(void)stream;
+	const struct reads *reads = exec;
+
+	NOTE(.stream = stream, .object = exec);
 	counts.launches++;
+	for (int i = 0; exec && i < reads->n; i++)
+		add_read(&waiting, reads->reads[i].memory, reads->reads[i].bytes);
 	return exec ? result_of("cuGraphLaunch") : 1;
 }
 EXPORT int cuGraphExecDestroy(void *exec)
@@ -233,14 +356,18 @@ EXPORT int cuEventDestroy_v2(void *event)
 }
 EXPORT int cuEventRecord(void *event, void *stream)
 {
-	(void)event;
-	(void)stream;
-	return 0;
+	NOTE(.stream = stream, .object = event);
+	return result_of("cuEventRecord");
 }
 EXPORT int cuEventSynchronize(void *event)
 {
-	(void)event;
-	return result_of("cuEventSynchronize");
+	NOTE(.object = event);
+	return arrive(result_of("cuEventSynchronize"));
+}
+EXPORT int cuEventQuery(void *event)
+{
+	NOTE(.object = event);
+	return arrive(result_of("cuEventQuery"));
 }
 EXPORT int cuEventElapsedTime(float *ms, void *start, void *end)
 {

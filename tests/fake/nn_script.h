@@ -1,6 +1,7 @@
 /* Which call fails, and what was called: one copy in each of the three libraries. */
 #include "nn.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
