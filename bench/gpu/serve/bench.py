@@ -22,7 +22,7 @@ from results import Results  # noqa: E402
 # Longest time of each part, in seconds.
 LIMITS = {"plan": 420, "half": 90, "rss": 540, "max-autotune": 480, "story": 90, "story-loops": 150, "train": 140, "train-kernels": 150,
           "train-max-autotune": 200}
-SIDES = ("A", "A8", "B", "B+", "B++", "C", "Cn", "Cb", "C0", "C1")
+SIDES = ("A", "A8", "B", "B+", "B++", "C", "Cn", "Cb", "C0")
 UNITS = {"cores": "cores", "memory": "bytes", "GPU-Util": "%", **{ours: unit for _, ours, unit in watch.COUNTERS}}
 SHOWN = {"cores": "CPU", "memory": "host memory with its workers"}
 
@@ -170,8 +170,8 @@ def compare_labels(visit, taking):
         return
     table = visit.work / "classes.jsonl"
     engine = [] if visit.dry else ["--engine", "cudnn"]
-    done = subprocess.run([visit.serve, "classify", str(visit.model), str(visit.images), "--format", "jsonl", "--top", "1", "--quiet",
-                           "-o", str(table), *engine], capture_output=True, text=True, env=visit.env, timeout=60)
+    done = sides.finish([visit.serve, "classify", str(visit.model), str(visit.images), "--format", "jsonl", "--top", "1", "--quiet",
+                         "-o", str(table), *engine], 60, visit.env)
     if done.returncode:
         visit.say(f"classes: {done.stderr.strip()[-200:]}")
         return

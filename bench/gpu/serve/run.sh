@@ -2,7 +2,7 @@
 # run.sh BUNDLE OUT PART...: on a host with a GPU and PyTorch, times the way from JPEG files to labels: `fullwarp-serve bench`
 # beside PyTorch's loops (torch_loops.py says which), with the same ResNet-50 and the same 2,000 pictures, in turns. BUNDLE is
 # made by scripts/gpu_bundle.sh. Parts, with the seconds they take:
-#   plan 370            all sides, three runs of 10 s each (of two of ours 5 s)
+#   plan 350            all sides, three runs of 10 s each (shorter: ours with its remedies off, and the engine alone)
 #   half 40             ours, open loop at half of the rate that 'plan' measured: p99
 #   story 35            ours recorded, with its remedies off and on: findings and their bounds
 #   story-loops 80      PyTorch's loops recorded

@@ -36,6 +36,17 @@ def end(child):
             pass
 
 
+def finish(command, seconds, env, text=None):
+    """Runs to its end, or ends it and all that it started: like subprocess.run."""
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             errors="replace", env=env, start_new_session=True)
+    try:
+        out, err = child.communicate(text, timeout=seconds)
+    finally:
+        end(child)
+    return subprocess.CompletedProcess(command, child.returncode, out, err)
+
+
 class Child:
     """A process that answers lines with lines of JSON."""
 
@@ -116,7 +127,7 @@ class Resident(Child):
         return {}
 
     def run(self, seconds):
-        seconds *= 0.5
+        seconds *= 0.3
         said, found = self.watched(seconds, f"{self.order} {RESIDENT_BATCH} {max(int(seconds * 1e3 / self.ms), 1)}")
         return {"rate": RESIDENT_BATCH * 1e3 / said["wall_ms"], **found}
 

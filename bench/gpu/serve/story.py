@@ -2,7 +2,6 @@
 and of PyTorch's loops over the same files: the first findings with their bounds, to be held against what each step gained."""
 import json
 import shutil
-import subprocess
 import time
 
 import sides
@@ -17,15 +16,13 @@ def recorded(visit, name, key, command, text=None):
     folder = visit.work / f"story-{key}"
     shutil.rmtree(folder, ignore_errors=True)
     began = time.monotonic()
-    done = subprocess.run([visit.fullwarp, "record", "-o", str(folder), "--", *command], input=text, capture_output=True, text=True,
-                          env={**visit.torch_env, **visit.env}, timeout=120)
-    report = subprocess.run([visit.fullwarp, "report", str(folder)], capture_output=True, text=True, env=visit.env, timeout=60)
+    done = sides.finish([visit.fullwarp, "record", "-o", str(folder), "--", *command], 120, {**visit.torch_env, **visit.env}, text)
+    report = sides.finish([visit.fullwarp, "report", str(folder)], 60, visit.env)
     (visit.logs / f"story-{key}.txt").write_text(report.stdout + report.stderr, encoding="utf-8")
     visit.say(f"{name}: recorded, status {done.returncode}, {time.monotonic() - began:.0f} s: {report.stdout.strip()[:150]}")
     if done.returncode:
         visit.say(done.stderr.strip()[-300:])
-    found = subprocess.run([visit.fullwarp, "report", str(folder), "--format", "json"], capture_output=True, text=True, env=visit.env,
-                           timeout=60)
+    found = sides.finish([visit.fullwarp, "report", str(folder), "--format", "json"], 60, visit.env)
     if found.returncode:
         visit.say(f"{name}: no report: {found.stderr.strip()[-300:]}")
     else:

@@ -108,7 +108,8 @@ class Decoded:
         dtype = torch.float16 if self.cuda else torch.bfloat16
         self.model = resnet50(args.model, args.small).to(args.device).to(dtype).to(memory_format=torch.channels_last)
         if self.cuda:
-            torch._inductor.config.freezing = True
+            from torch._inductor import config
+            config.freezing = True
             self.model = torch.compile(self.model, mode="reduce-overhead", dynamic=False)
         self.mean = torch.tensor(MEAN, device=args.device).view(1, 3, 1, 1) * 255
         self.std = torch.tensor(STD, device=args.device).view(1, 3, 1, 1) * 255

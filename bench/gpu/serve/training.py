@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import statistics
-import subprocess
 import time
 
 import sides
@@ -102,10 +101,9 @@ def part_kernels(visit):
     for precision in wanted_precisions("fp32"):
         for mode in os.environ.get("FW_SERVE_TRAIN_MODES", "eager,default").split(","):
             began = time.monotonic()
-            done = subprocess.run([find_ncu(), "--profile-from-start", "off", "--clock-control", "none", "--csv", "--target-processes",
-                                   "all", "--kernel-name", f"regex:{CONVOLUTION}", "--metrics", f"{OCCUPANCY},{DURATION}",
-                                   *command(visit, precision, mode), "--profile"],
-                                  capture_output=True, text=True, env=visit.torch_env, timeout=120)
+            done = sides.finish([find_ncu(), "--profile-from-start", "off", "--clock-control", "none", "--csv", "--target-processes",
+                                 "all", "--kernel-name", f"regex:{CONVOLUTION}", "--metrics", f"{OCCUPANCY},{DURATION}",
+                                 *command(visit, precision, mode), "--profile"], 120, visit.torch_env)
             name = f"training, {precision}, {mode}: convolutions"
             (visit.logs / f"ncu-{precision}-{mode}.csv").write_text(done.stdout + done.stderr, encoding="utf-8")
             kernels = list(read_kernels(done.stdout))
