@@ -7,6 +7,8 @@ import sys
 import tempfile
 import unittest
 
+import figures
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -69,6 +71,30 @@ class Pages(unittest.TestCase):
         page = ".SH EXAMPLES\n.EX\n$ printf \\(aq\\-\\-\\(aq; fullwarp report\n\\-\\-one\ntwo\nerr\n.EE\n"
         self.assertEqual(self.examples(page.replace("printf ", "printf %s "), "a.1")[0], 0)
         self.assertEqual(self.examples(page.replace("two", "too"), "a.1")[0], 1)
+
+    def figures(self, visible, line):
+        page = self.write("docs/page.md", f"# A\n{visible}\n<!-- figures\n{line}\n-->\n# B\n9.87 7.5\n")
+        problems = []
+        figures.look_at(page, figures.Sources(self.root), problems)
+        return len(problems), "\n".join(problems)
+
+    def test_figures(self):
+        self.write("bench/results/x-h200.json", '{"rows": [{"name": "a: b", "median": 1234.56, "min": 1200, "max": 1300},'
+                                                '{"name": "c", "median": 500, "min": 1, "max": 2}],'
+                                                '"targets": [{"name": "t", "measured": 7.46}]}')
+        self.write("docs/other.md", "It took 3.25 s.\n")
+        right = [("1,235 |", "1,235 = x-h200.json: a: b"), ("of 1.2k", "1.2k = x-h200.json: a: b [min]"),
+                 ("2.47 times", "2.47 = x-h200.json: a: b // x-h200.json: c"), ("50 %", "50 = x-h200.json: c * 0.1"),
+                 ("7.5,", "7.5 = x-h200.json: t [target]"), ("3.25", "3.25 = other.md: took 3.25 s")]
+        for visible, line in right:
+            self.assertEqual(self.figures(visible, line)[0], 0, line)
+        wrong = [("1,234", "1,234 = x-h200.json: a: b"), ("1,2350", "1,235 = x-h200.json: a: b"), ("9.8", "9.87 = x-h200.json: c"),
+                 ("2.46", "2.46 = x-h200.json: a: b // x-h200.json: c"), ("500", "500 = x-h200.json: d"),
+                 ("500", "500 = y-h200.json: c"), ("500", "500: x-h200.json: c"), ("3.2", "3.2 = other.md: took 3.25 s"),
+                 ("3.25", "3.25 = other.md: takes 3.25 s")]
+        for visible, line in wrong:
+            self.assertEqual(self.figures(visible, line)[0], 1, line)
+        self.assertIn("it is 1234.56", self.figures("1,234", "1,234 = x-h200.json: a: b")[1])
 
     def test_links(self):
         self.write("README.md", "# A b\n[x](docs/a.md#the-part) [y](#a-b) [z](https://a.b/c) `[n](none)`\n")
