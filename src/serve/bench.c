@@ -160,7 +160,7 @@ fw_status fw_bench(const struct fw_bench_job *job, struct fw_bench_result *resul
 	struct rusage usage;
 	fw_status status;
 
-	*result = (struct fw_bench_result){ .first_ns = -1 };
+	*result = (struct fw_bench_result){ .config = job->config, .first_ns = -1 };
 	say(job, "preparing");
 	status = fw_pipeline_create(&job->config, &pipeline, err);
 	result->ready_ns = fw_steady_ns() - start;

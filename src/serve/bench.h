@@ -56,10 +56,11 @@ struct fw_bench_run {
 
 /* Free with fw_bench_result_release. */
 struct fw_bench_result {
-	struct fw_pipeline_stats stats; /* after the first request */
-	int64_t ready_ns;               /* fw_pipeline_create */
-	int64_t first_ns;               /* of the first request that was classified; -1: none was */
-	uint64_t first_failed;          /* images that failed before it */
+	struct fw_pipeline_config config; /* the job's */
+	struct fw_pipeline_stats stats;   /* after the first request */
+	int64_t ready_ns;                 /* fw_pipeline_create */
+	int64_t first_ns;      /* of the first request that was classified; -1: none was */
+	uint64_t first_failed; /* images that failed before it */
 	uint32_t n_runs;
 	struct fw_bench_run *runs[1 + 2 * FW_BENCH_MAX_LOADS]; /* owned */
 	int64_t peak_rss; /* bytes, of the process; -1: unknown */

@@ -1,5 +1,5 @@
 /* The result for programs: one object. Times in ms, unknown is null. */
-#include "serve/bench_print.h"
+#include "serve/bench_steps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,20 +33,19 @@ static void put_quantiles(struct fw_json *json, const char *key, const struct fw
 	fw_json_end_object(json);
 }
 
-static void put_pipeline(struct fw_json *json, const struct fw_bench_page *page)
+static void put_pipeline(struct fw_json *json, const struct fw_bench_result *result)
 {
-	const struct fw_pipeline_stats *stats = &page->result->stats;
+	const struct fw_pipeline_stats *stats = &result->stats;
 
 	fw_json_begin_object(json, "pipeline");
-	fw_json_string(json, "model", page->job->config.model);
 	fw_json_string(json, "engine", stats->engine);
 	fw_json_string(json, "gpu", stats->gpu[0] ? stats->gpu : NULL);
 	fw_json_string(json, "precision", stats->precision);
 	fw_json_string(json, "memory", stats->memory);
 	fw_json_string(json, "copy", stats->copy[0] ? stats->copy : NULL);
 	fw_json_string(json, "decoder", stats->decoder);
-	fw_json_bool(json, "fuse", page->job->config.fuse);
-	fw_json_bool(json, "graph", page->job->config.graph && stats->gpu[0]);
+	fw_json_bool(json, "fuse", result->config.fuse);
+	fw_json_bool(json, "graph", result->config.graph && stats->gpu[0]);
 	fw_json_uint(json, "workers", stats->workers);
 	fw_json_uint(json, "decode_threads", stats->decode_threads);
 	fw_json_uint(json, "max_batch", stats->max_batch);
@@ -166,26 +165,67 @@ static void put_run(struct fw_json *json, const struct fw_bench_run *run)
 	fw_json_end_object(json);
 }
 
+static void put_head(struct fw_json *json, const struct fw_bench_page *page)
+{
+	fw_json_uint(json, "schema", 1);
+	fw_json_string(json, "version", fw_version());
+	fw_json_string(json, "model", page->job->config.model);
+	fw_json_uint(json, "cores", fw_bench_cores());
+	put_images(json, page);
+	fw_json_double(json, "seconds", (double)page->job->seconds_ns / 1e9);
+	fw_json_double(json, "warmup_seconds", (double)page->job->warmup_ns / 1e9);
+}
+
+static void put_result(struct fw_json *json, const struct fw_bench_result *result)
+{
+	put_pipeline(json, result);
+	put_ms(json, "ready_ms", result->ready_ns);
+	put_ms(json, "first_request_ms", result->first_ns);
+	put_bytes(json, "peak_rss_bytes", result->peak_rss);
+	fw_json_begin_array(json, "runs");
+	for (uint32_t i = 0; i < result->n_runs; i++)
+		put_run(json, result->runs[i]);
+	fw_json_end_array(json);
+}
+
 void fw_bench_json(struct fw_str *out, const struct fw_bench_page *page)
 {
-	const struct fw_bench_result *result = page->result;
 	struct fw_json json = { .out = out, .indent = 1 };
 
 	fw_json_begin_object(&json, NULL);
-	fw_json_uint(&json, "schema", 1);
-	fw_json_string(&json, "version", fw_version());
-	fw_json_uint(&json, "cores", fw_bench_cores());
-	put_pipeline(&json, page);
-	put_images(&json, page);
-	put_ms(&json, "ready_ms", result->ready_ns);
-	put_ms(&json, "first_request_ms", result->first_ns);
-	put_bytes(&json, "peak_rss_bytes", result->peak_rss);
-	fw_json_bool(&json, "stopped", result->is_stopped);
-	fw_json_double(&json, "seconds", (double)page->job->seconds_ns / 1e9);
-	fw_json_double(&json, "warmup_seconds", (double)page->job->warmup_ns / 1e9);
-	fw_json_begin_array(&json, "runs");
-	for (uint32_t i = 0; i < result->n_runs; i++)
-		put_run(&json, result->runs[i]);
+	put_head(&json, page);
+	fw_json_bool(&json, "stopped", page->result->is_stopped);
+	put_result(&json, page->result);
+	fw_json_end_object(&json);
+	fw_str_putc(out, '\n');
+}
+
+static void put_step(struct fw_json *json, const struct fw_bench_step_kind *kind,
+		     const struct fw_bench_step_row *row)
+{
+	fw_json_begin_object(json, NULL);
+	fw_json_string(json, "group", kind->group[0] ? kind->group : NULL);
+	fw_json_string(json, "step", kind->name);
+	fw_json_uint(json, "lines", kind->lines);
+	fw_json_string(json, "left_out", row->is_measured ? NULL : row->why.message);
+	if (row->is_measured) {
+		fw_json_double(json, "gain", row->gain);
+		put_result(json, &row->result);
+	}
+	fw_json_end_object(json);
+}
+
+void fw_bench_steps_json(struct fw_str *out, const struct fw_bench_page *page,
+			 const struct fw_bench_steps_result *steps)
+{
+	struct fw_json json = { .out = out, .indent = 1 };
+
+	fw_json_begin_object(&json, NULL);
+	put_head(&json, page);
+	fw_json_bool(&json, "stopped", steps->is_stopped);
+	fw_json_begin_array(&json, "steps");
+	for (uint32_t i = 0; i < steps->n_rows; i++)
+		put_step(&json, &fw_bench_steps[i], &steps->rows[i]);
 	fw_json_end_array(&json);
 	fw_json_end_object(&json);
 	fw_str_putc(out, '\n');

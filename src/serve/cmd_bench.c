@@ -2,7 +2,7 @@
 #include "cli/duration.h"
 #include "cli/options.h"
 #include "cli/size.h"
-#include "serve/bench_print.h"
+#include "serve/bench_steps.h"
 #include "serve/cmd.h"
 #include "serve/flow_options.h"
 #include "serve/foreign_text.h"
@@ -23,7 +23,7 @@ static struct {
 	struct fw_flow_args flow;
 	const char *synthetic, *pictures, *max_input, *seed, *in_flight, *rate, *load, *seconds,
 		*warmup, *repeats, *timeout, *format, *rss, *slots, *list;
-	bool quiet;
+	bool steps, quiet;
 } args;
 
 static const struct fw_option options[] = {
@@ -59,6 +59,9 @@ static const struct fw_option options[] = {
 	  .value = "R,R",
 	  .help = "open loops of so many arrivals a second, without a closed loop",
 	  .text = &args.rate },
+	{ .name = "steps",
+	  .help = "the remedies, from a plain loop on, one at a time: a closed loop of each",
+	  .flag = &args.steps },
 	{ .name = "timeout",
 	  .value = "TIME",
 	  .help = "requests expire after it, such as 50ms",
@@ -164,24 +167,53 @@ static fw_status load_images(struct fw_bench_images *images, const struct inputs
 	return status ? status : fw_bench_images_shuffle(images, seed, err);
 }
 
-static int print(const struct fw_bench_page *page)
+/* As text it has names of files in it. */
+static int put(struct fw_str *out)
 {
-	struct fw_str out = { 0 };
-	bool has_failed;
+	bool has_failed = out->failed;
 
-	if (!strcmp(args.format, "json"))
-		fw_bench_json(&out, page);
-	else
-		fw_bench_text(&out, page);
-	has_failed = out.failed;
 	if (has_failed)
 		fputs("fullwarp-serve bench: out of memory\n", stderr);
 	else if (!strcmp(args.format, "json"))
-		fputs(fw_str_text(&out), stdout);
+		fputs(fw_str_text(out), stdout);
 	else
-		fw_serve_print_safely(stdout, fw_str_text(&out));
-	fw_str_release(&out);
-	return has_failed || page->result->is_stopped;
+		fw_serve_print_safely(stdout, fw_str_text(out));
+	fw_str_release(out);
+	return has_failed;
+}
+
+static int run_loads(struct fw_bench_page *page)
+{
+	struct fw_bench_result result;
+	struct fw_str out = { 0 };
+	struct fw_error err;
+	int code;
+
+	if (fw_bench(page->job, &result, &err))
+		return fail(&err);
+	page->result = &result;
+	(!strcmp(args.format, "json") ? fw_bench_json : fw_bench_text)(&out, page);
+	code = put(&out) || result.is_stopped;
+	fw_bench_result_release(&result);
+	return code;
+}
+
+static int run_steps(const struct fw_bench_page *page)
+{
+	struct fw_bench_steps_result steps;
+	struct fw_str out = { 0 };
+	struct fw_error err;
+	int code;
+
+	if (fw_bench_steps_run(page->job, &steps, &err))
+		return fail(&err);
+	(!strcmp(args.format, "json") ? fw_bench_steps_json : fw_bench_steps_text)(&out, page,
+										   &steps);
+	code = put(&out) || steps.is_stopped;
+	for (uint32_t i = 0; i < steps.n_rows; i++)
+		code = code || steps.rows[i].has_failed;
+	fw_bench_steps_release(&steps);
+	return code;
 }
 
 static int open_rss(struct fw_bench_job *job)
@@ -214,10 +246,8 @@ static int close_rss(const struct fw_bench_job *job)
 static int run(struct fw_bench_job *job, const struct inputs *inputs)
 {
 	struct fw_bench_images images = { .images = FW_VEC(struct fw_bench_image) };
-	struct fw_bench_result result = { .n_runs = 0 };
 	struct fw_bench_page page = {
 		.job = job,
-		.result = &result,
 		.images = &images,
 		.drawn = inputs->picture.width ? &inputs->picture : NULL,
 	};
@@ -231,9 +261,8 @@ static int run(struct fw_bench_job *job, const struct inputs *inputs)
 		code = fail(&err);
 	} else {
 		job->images = &images;
-		code = fw_bench(job, &result, &err) ? fail(&err) : print(&page);
+		code = args.steps ? run_steps(&page) : run_loads(&page);
 	}
-	fw_bench_result_release(&result);
 	fw_bench_images_release(&images);
 	return close_rss(job) ? 1 : code;
 }
@@ -299,6 +328,9 @@ static int read_load(struct fw_bench_job *job)
 	if (args.load && !parse_numbers(args.load, 1000, job->loads, &job->n_loads))
 		return fw_usage_error(&usage, "--load takes up to %d percentages, such as 10,50,80",
 				      FW_BENCH_MAX_LOADS);
+	if (args.steps && (args.rate || args.load))
+		return fw_usage_error(&usage,
+				      "--steps measures closed loops, without --load and --rate");
 	if (!fw_parse_count(args.in_flight, 0, UINT32_MAX, &in_flight))
 		return fw_usage_error(&usage, "--in-flight takes a number");
 	if (!fw_parse_count(args.repeats, 1, FW_BENCH_MAX_REPEATS, &repeats))

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-QUICK = ["--synthetic", "64x48", "--pictures", "6", "--seconds", "0.15", "--warmup", "0.05", "--repeats", "2"]
+QUICK = ["--synthetic", "64x48", "--pictures", "6", "--seconds", "0.12", "--warmup", "0.02", "--repeats", "2"]
 SERVE = None
 
 
@@ -77,7 +77,7 @@ def too_much_is_refused_and_late_ones_expire():
 
 def text_says_it_too():
     run = bench(*QUICK, "--rate", "50")
-    for word in ("m.onnx: onednn, fp32, ", "drawn 64x48", "open loop, 50.0 arrivals/s: 2 x 0.15 s after 0.05 s", "images/s", "p99.9 ?",
+    for word in ("m.onnx: onednn, fp32, ", "drawn 64x48", "open loop, 50.0 arrivals/s: 2 x 0.12 s after 0.02 s", "images/s", "p99.9 ?",
                  "sent late by", "queue", "mean 1.", "of %d cores" % len(os.sched_getaffinity(0)), "RSS"):
         assert word in run.stdout, (word, run.stdout)
     assert "preparing" in run.stderr
@@ -130,6 +130,26 @@ def stops_when_told():
             assert stopped["runs"][0]["classified"] > 0
 
 
+def steps_go_from_before_to_after():
+    all_of_it = result(*QUICK, "--steps")
+    steps = {s["step"][:2]: s for s in all_of_it["steps"]}
+    assert list(steps) == ["be", "A1", "A2", "A3", "A4", "B1", "B2", "B3", "C1"] and not all_of_it["stopped"]
+    assert {k for k, s in steps.items() if not s["left_out"]} == {"be", "A1", "B1"}
+    assert all("of a GPU only" in s["left_out"] for k, s in steps.items() if k not in ("be", "A1", "B1"))
+    before, workers, fused = steps["be"], steps["A1"], steps["B1"]
+    cores = len(os.sched_getaffinity(0))
+    for step, n, fuse in ((before, 1, False), (workers, cores, False), (fused, cores, True)):
+        assert (step["pipeline"]["workers"], step["pipeline"]["fuse"]) == (n, fuse), step["pipeline"]
+        adds_up(step["runs"][0])
+    assert before["gain"] is None
+    for one, other in ((before, workers), (workers, fused)):
+        assert abs(other["gain"] - other["runs"][0]["images_s"] / one["runs"][0]["images_s"]) < 1e-5 * other["gain"]
+    # The lines that a remedy costs are those that the page writes out.
+    code = (HERE.parents[1] / "docs/serve-bench.md").read_text().split("```python\n")[1].split("```")[0]
+    counted = {block[:2]: block.count("\n") - 1 for block in code.split("# ")[1:]}
+    assert counted == {k: s["lines"] for k, s in steps.items() if k != "be"}, counted
+
+
 def refuses():
     for args, what in ((["--in-flight", "51", "--slots", "50"], "51 in flight are more than the pipeline's 50 slots"),
                        (["--engine", "magic"], "engine is 'magic'")):
@@ -152,6 +172,7 @@ def main():
         text_says_it_too()
         files_are_taken_as_they_are()
         stops_when_told()
+        steps_go_from_before_to_after()
         refuses()
         os.chdir("/")
 
