@@ -1,11 +1,10 @@
 #include "top/exporter.h"
 
+#include "base/address.h"
 #include "metrics/openmetrics.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,49 +24,6 @@ struct fw_exporter {
 	char why[256];
 	struct timespec published;
 };
-
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
-static bool parse_port(const char *text, uint16_t *port)
-{
-	unsigned n = 0;
-	size_t len = strlen(text);
-
-	if (!len || len > 5 || strspn(text, "0123456789") != len)
-		return false;
-	for (; *text; text++)
-		n = n * 10 + (unsigned)(*text - '0');
-	*port = htons((uint16_t)n);
-	return n <= 65535;
-}
-
-static bool parse_address(const char *text, union address *address)
-{
-	char host[64] = "127.0.0.1";
-	const char *colon = strrchr(text, ':'), *port = colon ? colon + 1 : text;
-	size_t len = colon ? (size_t)(colon - text) : 0;
-	uint16_t number;
-
-	if (len >= sizeof(host) || !parse_port(port, &number))
-		return false;
-	if (len)
-		snprintf(host, sizeof(host), "%.*s", (int)len, text);
-	memset(address, 0, sizeof(*address));
-	if (len > 2 && host[0] == '[' && host[len - 1] == ']') {
-		host[len - 1] = '\0';
-		address->v6.sin6_family = AF_INET6;
-		address->v6.sin6_port = number;
-		return inet_pton(AF_INET6, host + 1, &address->v6.sin6_addr) == 1;
-	}
-	address->v4.sin_family = AF_INET;
-	address->v4.sin_port = number;
-	return inet_pton(AF_INET, strcmp(host, "localhost") ? host : "127.0.0.1",
-			 &address->v4.sin_addr) == 1;
-}
 
 static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned code, const char *text)
 {
@@ -152,8 +108,8 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
 	return send_text(connection, MHD_HTTP_NOT_FOUND, "there are /metrics and /healthz\n");
 }
 
-static fw_status start(struct fw_exporter *exporter, const union address *address, const char *text,
-		       struct fw_error *err)
+static fw_status start(struct fw_exporter *exporter, const struct fw_address *address,
+		       const char *text, struct fw_error *err)
 {
 	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD;
 	const union MHD_DaemonInfo *info;
@@ -176,12 +132,12 @@ static fw_status start(struct fw_exporter *exporter, const union address *addres
 fw_status fw_exporter_open(struct fw_exporter **exporter, const char *address, double stale_s,
 			   struct fw_error *err)
 {
-	union address parsed;
+	struct fw_address parsed;
 	struct fw_exporter *e;
 	fw_status status;
 
 	*exporter = NULL;
-	if (!parse_address(address, &parsed))
+	if (!fw_address_parse(address, &parsed))
 		return fw_fail(err, FW_ERR_ARGUMENT, "'%s' is not ADDRESS:PORT", address);
 	e = calloc(1, sizeof(*e));
 	if (!e)
