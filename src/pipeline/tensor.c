@@ -1,6 +1,7 @@
 /* Tensors through the flow: in at the decoding stage as they are, interleaved for the network. */
 #include "pipeline/tensor.h"
 
+#include <math.h>
 #include <string.h>
 
 #define CHANNELS 3u
@@ -8,6 +9,20 @@
 size_t fw_tensor_bytes(uint32_t side)
 {
 	return CHANNELS * sizeof(float) * side * side;
+}
+
+/* An activation may make a zero of what is no number, and classes of nothing. */
+static fw_status check_finite(const uint8_t *bytes, size_t count, struct fw_error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		float value;
+
+		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
+		if (!isfinite(value))
+			return fw_fail(err, FW_ERR_ARGUMENT, "element %zu of the tensor is %g", i,
+				       (double)value);
+	}
+	return FW_OK;
 }
 
 fw_status fw_tensor_take(const struct fw_flow_picture *picture, uint32_t side, struct fw_error *err)
@@ -42,7 +57,7 @@ fw_status fw_tensor_take(const struct fw_flow_picture *picture, uint32_t side, s
 			.stride = side * (uint32_t)sizeof(float),
 			.offset = i * (uint32_t)(bytes / CHANNELS),
 		};
-	return FW_OK;
+	return check_finite(picture->cell, bytes / sizeof(float), err);
 }
 
 void fw_tensor_write(const uint8_t *cell, const struct fw_image *image, float *out,

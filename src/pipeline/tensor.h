@@ -9,7 +9,7 @@
 /* What a cell needs for one. */
 size_t fw_tensor_bytes(uint32_t side);
 
-/* Copies it into its cell and describes it. FW_ERR_ARGUMENT: not of that size. */
+/* Copies it into its cell and describes it. FW_ERR_ARGUMENT: not of that size, or a number that is not finite. */
 fw_status fw_tensor_take(const struct fw_flow_picture *picture, uint32_t side,
 			 struct fw_error *err);
 

@@ -438,8 +438,9 @@ static void make_tensor(const struct jpeg *jpeg, unsigned char *to)
 
 static void a_tensor_is_what_its_image_is(void **state)
 {
-	static unsigned char tensors[PICTURES][SIDE * SIDE * 12 + 1];
+	static unsigned char tensors[PICTURES][SIDE * SIDE * 12 + 1], infinite[SIDE * SIDE * 12];
 	struct fw_pipeline *pipeline = create(1, 4);
+	struct ask endless = { .tensor = infinite, .tensor_bytes = SIDE * SIDE * 12 };
 	struct ask wrong = { .tensor = tensors[0], .tensor_bytes = SIDE * SIDE * 12 - 4 };
 
 	(void)state;
@@ -453,14 +454,18 @@ static void a_tensor_is_what_its_image_is(void **state)
 		asks[PICTURES + i].jpeg = &jpegs[i]; /* in the same batches */
 		assert_int_equal(submit(pipeline, &asks[PICTURES + i]), FW_OK);
 	}
-	wrong.jpeg = &jpegs[0];
+	endless.jpeg = wrong.jpeg = &jpegs[0];
+	memcpy(infinite + 2 * sizeof(float), &(float){ INFINITY }, sizeof(float));
 	assert_int_equal(submit(pipeline, &wrong), FW_OK);
+	assert_int_equal(submit(pipeline, &endless), FW_OK);
 	fw_pipeline_drain(pipeline);
 	for (unsigned i = 0; i < 2 * PICTURES; i++)
 		check(&asks[i]);
 	assert_int_equal(wrong.outcome, FW_PIPELINE_FAILED);
 	assert_int_equal(wrong.status, FW_ERR_ARGUMENT);
 	assert_string_equal(wrong.message, "a tensor of 12284 bytes: 3 x 32 x 32 floats are 12288");
+	assert_int_equal(endless.outcome, FW_PIPELINE_FAILED);
+	assert_string_equal(endless.message, "element 2 of the tensor is inf");
 	fw_pipeline_destroy(pipeline);
 }
 
