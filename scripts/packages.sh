@@ -6,8 +6,8 @@ set -eu
 
 build="gcc g++ cmake ninja-build pkg-config zlib1g-dev libzstd-dev liblz4-dev libsqlite3-dev libncurses-dev libmicrohttpd-dev"
 # What fullwarp-serve needs; without it the profiler is built alone.
-nn="libprotobuf-c-dev protobuf-c-compiler libdnnl-dev libjpeg62-turbo-dev libspng-dev"
-check="libcmocka-dev python3 python3-torch clang-format universal-ctags mandoc tmux procps $nn libonnx-testdata python3-pil"
+nn="libprotobuf-c-dev protobuf-c-compiler libdnnl-dev libjpeg62-turbo-dev libspng-dev libjansson-dev"
+check="libcmocka-dev python3 python3-torch clang-format universal-ctags mandoc tmux procps $nn libonnx-testdata python3-pil curl"
 case ${1:-} in
 build) wanted=$build ;;
 test) wanted="$build $check" ;;
