@@ -47,14 +47,14 @@ class Visit:
         self.model = self.work / "resnet50.onnx"
         path = f"{self.bundle}/lib:{os.environ.get('LD_LIBRARY_PATH', '')}"
         self.env = {**os.environ, "LD_LIBRARY_PATH": path}
-        self.cache = self.work / f"cache-{os.getpid()}"  # new: nothing of ours is cached before the first start
-        self.cache.mkdir(exist_ok=True)
+        cache = self.work / f"cache-{os.getpid()}"  # new: nothing of ours is cached before the first start
+        cache.mkdir(exist_ok=True)
         self.logs = self.work / f"serve-logs-{os.getpid()}"  # they come back in one file
         self.logs.mkdir(exist_ok=True)
         self.torch_env = {**os.environ, "PYTHONUNBUFFERED": "1", "TORCHINDUCTOR_CACHE_DIR": str(self.work / "inductor")}
         # Without a GPU: only that everything runs.
         self.torch_options = ["--device", "cpu", "--small", "--batch", "4"] if self.dry else []
-        self.own_options = ["--batch", "4"] if self.dry else sides.GPU
+        self.own_options = ["--engine", "onednn", "--batch", "4"] if self.dry else ["--engine", "cudnn", "--cache", str(cache)]
         self.results = Results(self.out / "serve-h200.json")
         self.began = time.monotonic()
 
@@ -169,9 +169,8 @@ def compare_labels(visit, taking):
     if not any(isinstance(s, sides.Own) for s in taking):
         return
     table = visit.work / "classes.jsonl"
-    engine = [] if visit.dry else ["--engine", "cudnn"]
     done = sides.finish([visit.serve, "classify", str(visit.model), str(visit.images), "--format", "jsonl", "--top", "1", "--quiet",
-                         "-o", str(table), *engine], 60, visit.env)
+                         "-o", str(table), *visit.own_options], 60, visit.env)
     if done.returncode:
         visit.say(f"classes: {done.stderr.strip()[-200:]}")
         return

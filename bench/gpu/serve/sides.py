@@ -20,7 +20,6 @@ OWN = {"C": ("C, CPU decode", [], 1.0), "Cn": ("C, nvJPEG", ["--decoder", "nvjpe
 # The engine alone, its input on the GPU: gpu_nn's command.
 RESIDENT = {"C0": ("C, input on the GPU", "twice"), "C1": ("C, input on the GPU, one instance", "time")}
 RESIDENT_BATCH = 64
-GPU = ["--engine", "cudnn"]
 
 
 def end(child):
@@ -143,7 +142,7 @@ class Own:
         """One run of `fullwarp-serve bench`: its result, and what was seen of it from outside."""
         visit = self.visit
         command = [visit.serve, "bench", str(visit.model), str(visit.images), "--format", "json", "--quiet", "--warmup", "1",
-                   "--seconds", f"{seconds:g}", "--repeats", str(repeats), "--cache", str(visit.cache), *visit.own_options, *self.options, *options]
+                   "--seconds", f"{seconds:g}", "--repeats", str(repeats), *visit.own_options, *self.options, *options]
         began = time.monotonic()
         child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=visit.env,
                                  start_new_session=True)

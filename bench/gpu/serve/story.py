@@ -57,7 +57,7 @@ def part(visit):
             continue
         name, options, _ = sides.OWN[variant]
         said = recorded(visit, name, variant, [visit.serve, "bench", str(visit.model), str(visit.images), "--format", "json", "--quiet",
-                                               "--warmup", "1", "--seconds", str(seconds), "--repeats", "1", "--cache", str(visit.cache), *visit.own_options, *options])
+                                               "--warmup", "1", "--seconds", str(seconds), "--repeats", "1", *visit.own_options, *options])
         try:
             visit.results.put_one(f"{name}, recorded: rate", "img/s", json.loads(said)["runs"][0]["images_s"])
         except (ValueError, LookupError):
