@@ -165,26 +165,28 @@ def part_variants(bundle, out, work):
 
 
 def part_counters(bundle, out, work):
-    """What `fullwarp top` sees of the GPU from another process while ResNet-50 runs at batch 64 and at batch 1."""
+    """What `fullwarp top` sees of the GPU from another process while ResNet-50 runs: at batch 64 and 1, by one instance and by
+    two of the same network on two streams, whose launches alternate."""
     log = open(out / "counters.log", "w")
     env = {**os.environ, "LD_LIBRARY_PATH": f"{bundle}/lib:{os.environ.get('LD_LIBRARY_PATH', '')}"}
     engine = start_own(bundle, work, "resnet50", [1, 64], log, "--autotune", "4")
-    for batch in (64, 1):
-        ms = engine.ask(f"time {batch} 20")["ms"]
-        engine.child.stdin.write(f"time {batch} {int(7000 / ms)}\n")
+    for batch, ask, how in ((64, "time", ""), (64, "twice", ", two instances"), (1, "time", ""), (1, "twice", ", two instances")):
+        ms = engine.ask(f"{ask} {batch} 20")["ms"]
+        engine.child.stdin.write(f"{ask} {batch} {int(7000 / ms)}\n")
         engine.child.stdin.flush()
         time.sleep(0.5)
         top = subprocess.run([str(bundle / "fullwarp"), "top", "--once", "--interval", "3", "--format", "json"],
                              capture_output=True, text=True, env=env)
-        engine.answer()
+        rate = batch * 1e3 / engine.answer()["ms"]
         if top.returncode:
             print(f"counters: {top.stderr}", flush=True)
             continue
-        (out / f"top-batch{batch}.json").write_text(top.stdout)
+        (out / f"top-batch{batch}-{ask}.json").write_text(top.stdout)
         values = json.loads(top.stdout)["gpus"][0]["values"]
+        row(f"resnet50 fp16 batch {batch}, resident{how}: rate while watched", "img/s", [rate], False)
         for name in UNITS:
             if values[name]["value"] is not None:
-                row(f"resnet50 fp16 batch {batch}, resident: {name}", UNITS[name], [values[name]["value"]], False)
+                row(f"resnet50 fp16 batch {batch}, resident{how}: {name}", UNITS[name], [values[name]["value"]], False)
     engine.close()
 
 
@@ -225,6 +227,10 @@ def targets():
     rate = median("mobilenet_v2 fp16 batch 64: ours, rate")
     if peers:
         target("mobilenetv2_fp16_bs64_img_s", ">=", max(peers), rate, "see the notes of docs/nn-engines.md")
+    busy = {how: median(f"resnet50 fp16 batch 64, resident{how}: sm_busy_percent") for how in ("", ", two instances")}
+    if None not in busy.values():
+        target("sm_busy_percent_resident", ">=", 85, max(busy.values()),
+               f"batch 64; one instance {busy['']:.2f} %, two {busy[', two instances']:.2f} %")
     return made
 
 

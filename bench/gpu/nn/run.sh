@@ -1,10 +1,10 @@
 #!/bin/sh
 # run.sh BUNDLE OUT PART...: on a host with a GPU and PyTorch, times the cudnn engine beside PyTorch's modes, fp16, input on
 # the GPU, in turns, median of 7 rounds after one more. BUNDLE is made by scripts/gpu_bundle.sh. Parts, with the seconds they
-# take: resnet50 120, mobilenet_v2 80, load 30, variants 30, counters 25 (SM busy, tensor, memory, by `fullwarp top`), record
-# 20 (`fullwarp record` and its report), NETWORK:alone 20 (without PyTorch), NETWORK:max-autotune 1,100 (PyTorch's
-# compiling). Writes OUT/nn.json and logs, prints a table last. FW_NN_LIMIT: time limit in seconds of all
-# (default 420); FW_NN_ROUNDS: rounds; FW_NN_WORK: a folder to keep the models in.
+# take: resnet50 120, mobilenet_v2 80, load 30, variants 30, counters 45 (SM busy, tensor, memory, by `fullwarp top`, of one
+# instance and of two), record 20 (`fullwarp record` and its report), NETWORK:alone 20 (without PyTorch),
+# NETWORK:max-autotune 1,100 (PyTorch's compiling). Writes OUT/nn.json and logs, prints a table last. FW_NN_LIMIT: time limit
+# in seconds of all (default 420); FW_NN_ROUNDS: rounds; FW_NN_WORK: a folder to keep the models in.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bundle=$(cd "$1" && pwd)
