@@ -54,7 +54,7 @@ FW_DEVICE int fw_is_picture_sound(const struct fw_preprocess_args *a,
 	unsigned is_interleaved = p->kind == FW_KERNEL_RGB && p->n_planes == 1;
 	unsigned wanted = p->kind == FW_KERNEL_GREY || is_interleaved ? 1 : 3;
 
-	if (!p->is_present || p->kind > FW_KERNEL_TENSOR)
+	if (!p->is_present || p->compressed_bytes || p->kind > FW_KERNEL_TENSOR)
 		return 0;
 	if (p->kind == FW_KERNEL_TENSOR)
 		return fw_is_tensor_sound(a, p);

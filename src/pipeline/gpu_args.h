@@ -12,7 +12,7 @@ struct fw_kernel_plane {
 struct fw_kernel_picture {
 	unsigned long long cell;
 	unsigned kind, width, height, source_width, source_height, scale_num, scale_den;
-	unsigned orientation, n_planes;
+	unsigned orientation, n_planes, compressed_bytes;
 	struct fw_kernel_plane planes[3];
 	unsigned is_present, pad;
 };

@@ -44,6 +44,8 @@ struct fw_image {
 	uint32_t scale_num, scale_den;
 	uint32_t orientation; /* EXIF 1 to 8 */
 	uint32_t n_planes;
+	/* Not 0: the planes are to come; at the cell's start lie so many bytes of a JPEG (pipeline/nvjpeg_lane.h). */
+	uint32_t compressed_bytes;
 	/* RGB: one plane of 3-byte pixels (PNG), or three planes (JPEG). The first is width x height; chroma may be less. */
 	struct fw_image_plane planes[3];
 };

@@ -198,8 +198,8 @@ static bool is_image_sound(const struct fw_image *image, size_t cell_bytes)
 	bool is_interleaved = image->kind == FW_IMAGE_RGB && image->n_planes == 1;
 	uint32_t wanted = image->kind == FW_IMAGE_GREY || is_interleaved ? 1 : 3;
 
-	if (image->kind > FW_IMAGE_RGB || image->n_planes != wanted || !image->width ||
-	    !image->height || image->orientation < 1 || image->orientation > 8 ||
+	if (image->kind > FW_IMAGE_RGB || image->compressed_bytes || image->n_planes != wanted ||
+	    !image->width || !image->height || image->orientation < 1 || image->orientation > 8 ||
 	    !is_scale_sound(image->source_width, image->scale_num, image->scale_den,
 			    image->width) ||
 	    !is_scale_sound(image->source_height, image->scale_num, image->scale_den,

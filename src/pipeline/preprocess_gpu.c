@@ -29,6 +29,7 @@ SAME(struct fw_gpu_picture, image.scale_num, scale_num);
 SAME(struct fw_gpu_picture, image.scale_den, scale_den);
 SAME(struct fw_gpu_picture, image.orientation, orientation);
 SAME(struct fw_gpu_picture, image.n_planes, n_planes);
+SAME(struct fw_gpu_picture, image.compressed_bytes, compressed_bytes);
 SAME(struct fw_gpu_picture, image.planes[0].height, planes[0].height);
 SAME(struct fw_gpu_picture, image.planes[0].stride, planes[0].stride);
 SAME(struct fw_gpu_picture, image.planes[2].offset, planes[2].offset);

@@ -23,6 +23,9 @@ if [ "$engine" = cudnn ]; then
 	echo "== the kernels alone"
 	timeout 100 "$bundle/gpu_preprocess" >"$out/preprocess.log" 2>&1 || { status=1; echo "FAILED"; }
 	cat "$out/preprocess.log"
+	echo "== nvJPEG"
+	timeout 100 "$bundle/gpu_nvjpeg" >"$out/nvjpeg.log" 2>&1 || [ $? = 77 ] || { status=1; echo "FAILED"; }
+	cat "$out/nvjpeg.log"
 fi
 echo "== every combination of switches, a small network"
 timeout 100 "$bundle/gpu_pipeline" "$engine" "$work/small.onnx" "$work/images" all >"$out/pipeline.json" 2>"$out/pipeline.log" ||
