@@ -24,6 +24,7 @@ MAX_CYCLES = 300
 TWINS = ("a", "b")
 PEER_EVERY = {"launch": 3, "fp16": 15, "after": 3}  # cycles; the profiler takes seconds to end a round
 AFTERWARDS = 5
+LEAST_CAPTURE_BYTES = 1 << 20  # an H200 host's nsys wrote 56 bytes a launch; the fewest rounds launch 210,000
 
 
 def variants(host, name, command, folder, with_profiler):
@@ -41,8 +42,9 @@ def variants(host, name, command, folder, with_profiler):
         yield "profiler", pinned, host.env
     nsys = find_tool("nsys", NSYS_PLACES)
     if nsys:
-        yield "nsys", [nsys, "profile", "--trace=cuda", "--sample=none", "--cpuctxsw=none", "-o", str(folder / "nsys"),
-                       *pinned], host.env
+        # Its daemon keeps what it captures below TMPDIR at first.
+        yield "nsys", [nsys, "profile", "--trace=cuda,nvtx", "--sample=none", "--cpuctxsw=none", "--force-overwrite=true",
+                       "-o", str(folder / "nsys"), *pinned], {**host.env, "TMPDIR": str(folder)}
 
 
 def one_round(name, turner, loop):
@@ -91,7 +93,7 @@ def finish(host, loops, ready, seconds, failed):
     for name in others:
         ready[name].ask_to_quit()
     for name in others:
-        status = ready.pop(name).quit(20)
+        status = ready.pop(name).quit(40 if name == "nsys" else 20)
         if status != 0 and name != "nsys":
             failed[f"{name} at its end"] = f"status {status}"
     plain = ready.get("plain-a")
@@ -121,6 +123,20 @@ def measure(host, name, command, loops, result):
                 if turner.process.poll() is None:
                     turner.kill()
     check_floor(log_path, loops, result)
+    check_nsys(folder, loops, result)
+
+
+def check_nsys(folder, loops, result):
+    """Says why there is no Nsight Systems to compare with: one that left no capture has not watched."""
+    if not find_tool("nsys", NSYS_PLACES):
+        result["failed"]["nsys"] = f"neither on the PATH nor in {', '.join(NSYS_PLACES)}"
+        return
+    size = sum(p.stat().st_size for suffix in ("qdstrm", "nsys-rep") for p in folder.rglob(f"*.{suffix}"))
+    result.setdefault("nsys_bytes", {})[loops[0]] = size
+    if size < LEAST_CAPTURE_BYTES:
+        result["failed"][f"nsys, {loops[0]}"] = f"left {size} bytes of a capture; see overhead-*.log"
+        for loop in loops:
+            result["seconds"].get(loop, {}).pop("nsys", None)
 
 
 def check_floor(log_path, loops, result):

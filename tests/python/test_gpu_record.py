@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -16,6 +17,7 @@ import convert  # noqa: E402
 import counters  # noqa: E402
 import ddp  # noqa: E402
 import fwr  # noqa: E402
+import host  # noqa: E402
 import kills  # noqa: E402
 import overhead  # noqa: E402
 import soak  # noqa: E402
@@ -245,6 +247,31 @@ class Floor(Folder):
             overhead.check_floor(path, ["launch"], result)
             self.assertEqual("floor" in result["seconds"]["launch"], kept)
             self.assertEqual(result["failed"] == {}, kept)
+
+
+class Nsys(Folder):
+    def test_of_several_versions_the_newest_is_found(self):
+        for version in ("2025.9.1", "2025.10.0"):
+            tool = self.folder / "nsight-compute" / version / "host/target-linux-x64/fw-no-such-tool"
+            tool.parent.mkdir(parents=True)
+            tool.touch()
+        places = (f"{self.folder}/nowhere*/x", f"{self.folder}/nsight-compute/*/host/target-linux-x64/fw-no-such-tool")
+        self.assertEqual(host.find_tool("fw-no-such-tool", places), str(tool))
+        self.assertIsNone(host.find_tool("fw-no-such-tool", places[:1]))
+
+    def test_one_that_captured_nothing_is_not_compared(self):
+        for size, kept in ((2 << 20, True), (100, False)):
+            result = {"failed": {}, "seconds": {"launch": {"nsys": {"0": 1.0}}}}
+            (self.folder / "nsys.qdstrm").write_bytes(b"\0" * size)
+            with unittest.mock.patch.object(overhead, "find_tool", return_value="nsys"):
+                overhead.check_nsys(self.folder, ["launch"], result)
+            self.assertEqual(("nsys" in result["seconds"]["launch"], result["failed"] == {}), (kept, kept))
+
+    def test_none_is_said(self):
+        result = {"failed": {}, "seconds": {}}
+        with unittest.mock.patch.object(overhead, "find_tool", return_value=None):
+            overhead.check_nsys(self.folder, ["launch"], result)
+        self.assertIn("/opt/nvidia/nsight-compute/*/host/target-linux-x64/nsys", result["failed"]["nsys"])
 
 
 class Turns(Folder):

@@ -1,7 +1,9 @@
 """The machine with the GPU: where our programs are, how they are started, and what was measured so far."""
+import glob
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import statistics
@@ -9,8 +11,10 @@ import subprocess
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-NSYS_PLACES = ("/opt/nvidia/nsight-compute/*/host/target-linux-x64/nsys", "/opt/nvidia/nsight-systems/*/bin/nsys",
-               "/usr/local/cuda*/bin/nsys")
+# Nsight Compute carries the part of Nsight Systems that captures; it makes no report.
+NSYS_PLACES = ("/opt/nvidia/nsight-systems/*/bin/nsys", "/opt/nvidia/nsight-systems/*/target-linux-x64/nsys",
+               "/usr/local/cuda*/bin/nsys", "/opt/nvidia/nsight-compute/*/host/target-linux-x64/nsys",
+               "/usr/local/cuda*/nsight-compute*/host/target-linux-x64/nsys")
 NCU_PLACES = ("/opt/nvidia/nsight-compute/*/ncu", "/usr/local/cuda*/bin/ncu")
 
 
@@ -22,12 +26,14 @@ def row(name, unit, runs, peer=False):
 
 
 def find_tool(name, places):
-    found = shutil.which(name)
-    for place in () if found else places:
-        root, _, rest = place.partition("*")
-        hits = sorted(str(p) for p in pathlib.Path(root).parent.glob(pathlib.Path(root).name + "*" + rest))
-        found = found or (hits[-1] if hits else None)
-    return found
+    """On the PATH, else the newest that one of the patterns matches; None."""
+    hits = [hit for place in places for hit in sorted(glob.glob(place), key=version_key)[-1:]]
+    return shutil.which(name) or (hits[0] if hits else None)
+
+
+def version_key(path):
+    """Folders named by version in the order of their numbers: 2025.10 after 2025.9."""
+    return [int(part) if part.isdigit() else 0 for part in re.split(r"\D+", path)]
 
 
 def count_gpus():
