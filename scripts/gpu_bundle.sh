@@ -24,8 +24,16 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then
 	"$nvcc" -O2 -std=c++17 -arch=sm_90 -cudart static -Xcompiler -static-libstdc++,-static-libgcc \
 		-o "$target/known_work" "$source/tests/gpu/record/known_work.cu"
+	# A program that profiles itself, linked with CUPTI and without.
+	for way in -DSELF_IS_LINKED -USELF_IS_LINKED; do
+		name=self_profile library=-lcupti
+		[ $way = -DSELF_IS_LINKED ] || name=self_profile_dlopen library=
+		"$nvcc" -O2 -arch=sm_90 -cudart static -Xcompiler -static-libstdc++,-static-libgcc $way -I "$source/tests/record" \
+			-o "$target/$name" "$source/tests/record/self_profile.c" "$source/tests/gpu/record/self_profile_work.cu" \
+			-Xlinker -rpath,/usr/local/cuda/lib64:/usr/local/cuda/extras/CUPTI/lib64 $library -lpthread -ldl
+	done
 fi
 for file in bin/fullwarp lib/fullwarp/libfullwarp_inject.so share/fullwarp/python/sitecustomize.py lib/libfloor_inject.so \
-	known_work; do
+	known_work self_profile self_profile_dlopen; do
 	[ -e "$target/$file" ] || echo "gpu_bundle.sh: without $file" >&2
 done

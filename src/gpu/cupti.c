@@ -31,6 +31,7 @@ fw_status fw_cupti_open(struct fw_cupti *cupti, struct fw_error *err)
 			status = load(cupti, candidate, err);
 	if (status)
 		return status;
+	cupti->was_loaded = places.loaded[0] != 0;
 	fw_cupti_look(&places);
 	memcpy(cupti->path, places.loaded[0] ? places.loaded : candidate, sizeof(cupti->path));
 	return FW_OK;

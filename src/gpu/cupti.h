@@ -6,6 +6,7 @@
  */
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,7 @@ enum fw_cupti_thread_id { FW_CUPTI_THREAD_ID_PTHREAD = 0, FW_CUPTI_THREAD_ID_SYS
 struct fw_cupti {
 	void *handle;
 	char path[FW_CUPTI_PATH_BYTES]; /* the file in use; "" if not known */
+	bool was_loaded;                /* the program may have used it already */
 #define FW_SYM(required, symbol, field, args) int(*field) args;
 #include "gpu/cupti.def"
 #undef FW_SYM

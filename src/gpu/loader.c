@@ -23,6 +23,15 @@ fw_status fw_symbols_load(const char *library, const struct fw_symbol *symbols, 
 	return FW_OK;
 }
 
+void fw_symbols_find(void *handle, const struct fw_symbol *symbols, size_t count, void *table)
+{
+	for (size_t i = 0; i < count; i++) {
+		void *p = dlsym(handle, symbols[i].name);
+
+		memcpy((char *)table + symbols[i].offset, &p, sizeof(p));
+	}
+}
+
 void fw_symbols_unload(void *handle)
 {
 	if (handle)

@@ -19,6 +19,9 @@ struct fw_symbol {
 fw_status fw_symbols_load(const char *library, const struct fw_symbol *symbols, size_t count,
 			  void *table, void **handle, struct fw_error *err);
 
+/* More of a library that is open; what it lacks becomes NULL. */
+void fw_symbols_find(void *handle, const struct fw_symbol *symbols, size_t count, void *table);
+
 /* NULL is accepted. */
 void fw_symbols_unload(void *handle);
 

@@ -26,6 +26,7 @@ static pid_t owner;              /* the process that started it */
 static void in_child(void)
 {
 	fw_session_refuse(true);
+	fw_profiler_close();
 	fw_rings_enable(false);
 	fw_rings_forget();
 	atomic_store(&state, STATE_IDLE);

@@ -137,7 +137,40 @@ static void subscribe(struct fw_session *s)
 		note(s, "only what is between cudaProfilerStart and Stop (all is recorded)",
 		     result);
 		s->options->is_ranged = false;
+	} else {
+		fw_profiler_lend_subscriber(s->subscriber);
 	}
+}
+
+/* CUPTI_ERROR_INVALID_OPERATION, which cuptiActivityFlushAll is documented to answer. */
+#define NOT_REGISTERED 7
+
+static void ignore_call(void *user, int domain, uint32_t cbid, const void *data)
+{
+	(void)user, (void)domain, (void)cbid, (void)data;
+}
+
+/*
+ * Where the program brought CUPTI along, it may have begun with it already. A flush fails as long as nobody has
+ * registered callbacks for buffers, and a second subscriber is refused.
+ */
+static void look_for_profiler(struct fw_session *s)
+{
+	void *subscriber = NULL;
+
+	s->before.thread_ids = FW_CUPTI_THREAD_ID_PTHREAD;
+	s->before.flush_answer = NOT_REGISTERED;
+	if (!s->cupti.was_loaded)
+		return;
+	s->before.flush_answer = s->cupti.activity_flush_all(FW_CUPTI_FLUSH_COMPLETE);
+	if (s->cupti.get_thread_id_type && s->cupti.get_thread_id_type(&s->before.thread_ids))
+		s->before.thread_ids = FW_CUPTI_THREAD_ID_PTHREAD;
+	s->before.has_callbacks = !s->before.flush_answer;
+	if (!s->cupti.subscribe || !s->cupti.unsubscribe)
+		return;
+	s->before.has_subscriber = s->cupti.subscribe(&subscriber, ignore_call, NULL) != 0;
+	if (!s->before.has_subscriber)
+		s->cupti.unsubscribe(subscriber);
 }
 
 fw_status fw_session_open(struct fw_session *session, struct fw_inject_options *options,
@@ -160,6 +193,7 @@ fw_status fw_session_open(struct fw_session *session, struct fw_inject_options *
 			 "what CUPTI %u has added since %u (CUDA 13.0)", session->version,
 			 FW_CUPTI_VERSION_KNOWN);
 	session->is_open = true;
+	look_for_profiler(session);
 	if (options->is_ranged)
 		subscribe(session);
 	return FW_OK;
@@ -247,19 +281,29 @@ static uint64_t realtime_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The program's clock, or one of another tool that nobody has told us of, is not ours. */
+static bool is_clock_foreign(const struct fw_session *s)
+{
+	struct fw_profiler_own own = fw_profiler_own();
+
+	return s->was_yielded && (!own.is_known || own.had_clock);
+}
+
 void fw_session_arm(struct fw_session *session)
 {
 	int result;
 
 	if (!session->is_open || session->is_armed)
 		return;
+	fw_session_refuse(false);
+	session->was_armed = true;
 	result = session->cupti.activity_register_callbacks(request, complete);
 	if (result) {
 		note(session, "anything of the GPU", result);
 		session->is_open = false;
 		return;
 	}
-	if (session->was_yielded && session->cupti.activity_register_timestamp_callback)
+	if (is_clock_foreign(session) && session->cupti.activity_register_timestamp_callback)
 		session->cupti.activity_register_timestamp_callback(realtime_ns);
 	set_manners(session);
 	enable_kinds(session);
@@ -286,27 +330,45 @@ void fw_session_disarm(struct fw_session *session)
 		session->enabled_calls[api->is_driver][api->cbid] = false;
 	}
 	for (int kind = 0; kind < 64; kind++) {
-		if (session->enabled_kinds[kind])
+		/* Where it did not wait for us, it may be the program's by now. */
+		if (session->enabled_kinds[kind] && !fw_profiler_has_kind(kind))
 			cupti->activity_disable(kind);
 		session->enabled_kinds[kind] = false;
 	}
 	session->is_armed = false;
 }
 
+void fw_session_watch(struct fw_session *session)
+{
+	if (session->is_open && !fw_inject_is_without(session->options, "hooks"))
+		fw_profiler_watch(&session->cupti);
+}
+
 void fw_session_yield(struct fw_session *session)
 {
+	const struct fw_cupti *cupti = &session->cupti;
+	struct fw_profiler_own own = fw_profiler_own();
+
 	session->was_yielded = true;
-	if (!session->is_open)
+	if (!session->was_armed)
 		return;
-	if (session->cupti.set_thread_id_type)
-		session->cupti.set_thread_id_type(FW_CUPTI_THREAD_ID_PTHREAD);
-	if (session->cupti.activity_enable_all_sync_records)
-		session->cupti.activity_enable_all_sync_records(1);
+	if (own.request)
+		cupti->activity_register_callbacks(own.request, own.complete);
+	else
+		fw_session_refuse(true);
+	if (own.clock && cupti->activity_register_timestamp_callback)
+		cupti->activity_register_timestamp_callback(own.clock);
+	if (cupti->set_thread_id_type)
+		cupti->set_thread_id_type(own.thread_ids);
+	if (cupti->activity_enable_all_sync_records)
+		cupti->activity_enable_all_sync_records(own.all_syncs);
+	if (session->options->period_ms && cupti->activity_flush_period)
+		cupti->activity_flush_period(own.period_ms);
 }
 
 void fw_session_flush(struct fw_session *session, enum fw_cupti_flush how)
 {
-	if (session->is_open)
+	if (session->was_armed)
 		session->cupti.activity_flush_all(how);
 }
 
@@ -314,7 +376,8 @@ uint64_t fw_session_dropped(struct fw_session *session)
 {
 	size_t dropped = 0;
 
-	if (!session->is_open || session->cupti.activity_get_num_dropped_records(NULL, 0, &dropped))
+	if (!session->was_armed ||
+	    session->cupti.activity_get_num_dropped_records(NULL, 0, &dropped))
 		return 0;
 	return dropped;
 }

@@ -7,6 +7,7 @@
 #include "gpu/cupti.h"
 #include "inject/calls.h"
 #include "inject/options.h"
+#include "inject/profiler.h"
 #include "inject/sink.h"
 
 #define FW_SESSION_CANNOT       16u
@@ -17,7 +18,9 @@ struct fw_session {
 	uint32_t version;
 	struct fw_inject_options *options;
 	bool is_open, is_armed;
-	bool was_yielded; /* another tool may have changed CUPTI's clock since */
+	bool was_armed;                   /* before that there is nothing of ours in CUPTI */
+	bool was_yielded;                 /* another tool may have changed CUPTI's clock since */
+	struct fw_profiler_before before; /* what the program had done until then */
 	bool enabled_kinds[64];
 	bool enabled_calls[2][FW_CALLS_CBIDS];
 	void *subscriber;
@@ -34,7 +37,10 @@ fw_status fw_session_open(struct fw_session *session, struct fw_inject_options *
 void fw_session_arm(struct fw_session *session);
 void fw_session_disarm(struct fw_session *session);
 
-/* After disarming: puts back what is shared with another user of CUPTI. */
+/* Sees the program's calls of CUPTI from now on, before which the session is to be yielded. */
+void fw_session_watch(struct fw_session *session);
+
+/* After disarming: puts back what the program has set for itself. */
 void fw_session_yield(struct fw_session *session);
 
 /* Whether the program is between cudaProfilerStart and Stop; the writer then says that it has followed. */

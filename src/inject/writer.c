@@ -87,11 +87,15 @@ void fw_writer_attach_cuda(struct fw_writer *writer)
 	} else {
 		if (!fw_session_read_clock(&writer->session, &writer->first_clock))
 			writer->first_clock.after_mono = 0;
+		fw_profiler_open(writer->session.before, &writer->is_stopping);
 		/* At once: the first kernels follow. */
-		if (is_wanted(writer, atomic_load(&writer->wanted)))
+		if (is_wanted(writer, atomic_load(&writer->wanted)) &&
+		    !writer->session.before.has_callbacks)
 			fw_session_arm(&writer->session);
 	}
 	atomic_store_explicit(&writer->has_cuda, true, memory_order_release);
+	/* From then on the writer thread may be asked to give way. */
+	fw_session_watch(&writer->session);
 }
 
 static bool has_session(struct fw_writer *w)
@@ -219,9 +223,10 @@ static void choose_buffer_size(struct fw_writer *w)
 /* What became known only after the start. */
 static void write_facts(struct fw_writer *w)
 {
+	bool is_quiet = w->is_granted || fw_profiler_has_subscriber();
 	int version;
 
-	if (!has_session(w) || w->is_granted)
+	if (!has_session(w))
 		return;
 	if (!w->has_facts) {
 		w->has_facts = true;
@@ -231,6 +236,18 @@ static void write_facts(struct fw_writer *w)
 			fw_facts_value(&w->convert, FW_REC_INFO_CUPTI_VERSION, w->session.version);
 		for (unsigned i = 0; i < w->session.cannot_count; i++)
 			fw_facts_text(&w->convert, FW_REC_INFO_CANNOT, w->session.cannot[i]);
+	}
+	if (fw_profiler_took_subscriber()) {
+		w->options.is_ranged = false;
+		fw_facts_text(&w->convert, FW_REC_INFO_CANNOT,
+			      "only what is between cudaProfilerStart and Stop, since the program "
+			      "subscribed to CUPTI's callbacks (all is recorded)");
+	}
+	/* The calls of the driver below would be in the program's own trace. */
+	if (is_quiet)
+		return;
+	if (!w->has_driver_version) {
+		w->has_driver_version = true;
 		version = fw_facts_driver_version();
 		if (version)
 			fw_facts_value(&w->convert, FW_REC_INFO_DRIVER_VERSION, version);
@@ -335,13 +352,23 @@ static void see_again(struct fw_writer *w)
 	write_clock(w, fw_sink_now());
 }
 
+/* One that had begun when CUDA was started has had CUPTI since then. */
+static bool was_never_armed(struct fw_writer *w)
+{
+	return has_session(w) && w->session.before.has_callbacks && !w->session.was_armed;
+}
+
 static void give_way(struct fw_writer *w)
 {
+	int64_t began = w->blind_mono;
+
 	write_clock(w, fw_sink_now());
 	if (!w->is_blind || w->blind_reason != FW_REC_LOSS_OTHER_PROFILER) {
-		if (was_blind(w))
+		if (was_blind(w) && !was_never_armed(w))
 			lose(w, w->blind_reason, w->blind_mono, UINT64_MAX);
 		go_blind(w, FW_REC_LOSS_OTHER_PROFILER);
+		if (was_never_armed(w))
+			w->blind_mono = began;
 	}
 	follow(w);
 	drain_all(w);
@@ -349,7 +376,7 @@ static void give_way(struct fw_writer *w)
 		fw_session_yield(&w->session);
 	fw_sink_flush(&w->sink);
 	w->is_granted = true;
-	fw_control_grant(&w->control, true);
+	fw_profiler_grant();
 }
 
 /*
@@ -360,7 +387,8 @@ static void check_takeover(struct fw_writer *w)
 {
 	uint64_t probes = w->convert.probes;
 
-	if (!has_session(w) || !w->session.is_armed || w->is_granted || !probes || !w->moved_mono)
+	if (!has_session(w) || !w->session.is_armed || w->is_granted || !probes || !w->moved_mono ||
+	    fw_profiler_has_subscriber())
 		return;
 	fw_facts_driver_version();
 	fw_session_flush(&w->session, FW_CUPTI_FLUSH_FORCED);
@@ -401,6 +429,17 @@ static void end_file(struct fw_writer *w)
 	fw_sink_end(&w->sink);
 }
 
+/* A profiler that the program begins with later finds CUPTI as it left it. */
+static void leave_cupti(struct fw_writer *w)
+{
+	fw_session_refuse(true);
+	if (has_session(w) && !w->is_granted && fw_profiler_own().request) {
+		fw_session_disarm(&w->session);
+		fw_session_yield(&w->session);
+	}
+	fw_profiler_close();
+}
+
 static void stop_for_good(struct fw_writer *w)
 {
 	if (!w->is_blind)
@@ -409,26 +448,40 @@ static void stop_for_good(struct fw_writer *w)
 	if (!w->is_granted)
 		drain_all(w);
 	end_file(w);
-	fw_session_refuse(true);
+	leave_cupti(w);
+}
+
+/* The shim or the program itself wants CUPTI, or has done with it. */
+static void take_turns(struct fw_writer *w, bool shim_asks, bool should)
+{
+	/* What the shim says is its last word: no call follows that would be worth a rest. */
+	bool has_ended = w->is_shim_granted && !shim_asks;
+	bool asked = shim_asks || fw_profiler_is_at_work(has_ended ? INT64_MAX : fw_sink_now());
+
+	/* It may have been armed since the shim asked, when CUDA was started. */
+	if (asked && (!w->is_granted || (has_session(w) && w->session.is_armed)))
+		give_way(w);
+	else if (asked && fw_profiler_is_waiting())
+		fw_profiler_grant();
+	if (!asked && w->is_granted && fw_profiler_take_back())
+		w->is_granted = false;
+	if (should && w->is_blind && !w->is_granted)
+		see_again(w);
+	/* Last: the shim goes on when it reads this. */
+	if (w->is_shim_granted != shim_asks) {
+		fw_control_grant(&w->control, shim_asks);
+		w->is_shim_granted = shim_asks;
+	}
 }
 
 static void look_at_control(struct fw_writer *w, int64_t now)
 {
 	enum fw_rec_wanted wanted = fw_control_wanted(&w->control, now);
-	bool asked = fw_control_is_asked(&w->control, now);
-	bool should =
-		!w->is_ended && w->sink.state == FW_SINK_OPEN && !asked && is_wanted(w, wanted);
+	bool should = !w->is_ended && w->sink.state == FW_SINK_OPEN && is_wanted(w, wanted);
 
 	atomic_store(&w->wanted, wanted);
 	w->next_control_mono = now + CONTROL_NS;
-	if (asked && !w->is_granted)
-		give_way(w);
-	if (should && w->is_blind)
-		see_again(w);
-	if (!asked && w->is_granted) {
-		fw_control_grant(&w->control, false);
-		w->is_granted = false;
-	}
+	take_turns(w, fw_control_is_asked(&w->control, now), should);
 	if (wanted == FW_REC_WANT_STOP && !w->is_ended)
 		stop_for_good(w);
 	else if (!should && !w->is_blind)
@@ -436,9 +489,10 @@ static void look_at_control(struct fw_writer *w, int64_t now)
 	follow(w);
 }
 
-static bool has_range_changed(const struct fw_writer *w)
+static bool must_look(const struct fw_writer *w, int64_t now)
 {
-	return w->options.is_ranged && fw_session_in_range() == w->is_blind;
+	return now >= w->next_control_mono || fw_profiler_is_waiting() ||
+	       (w->options.is_ranged && fw_session_in_range() == w->is_blind);
 }
 
 static void wait(struct fw_writer *w)
@@ -456,7 +510,7 @@ void *fw_writer_run(void *writer)
 	while (!atomic_load(&w->is_stopping)) {
 		int64_t now = fw_sink_now();
 
-		if (now >= w->next_control_mono || has_range_changed(w))
+		if (must_look(w, now))
 			look_at_control(w, now);
 		drain(w);
 		if (now >= w->next_flush_mono)
@@ -472,7 +526,7 @@ void *fw_writer_run(void *writer)
 		drain_all(w);
 	write_facts(w);
 	end_file(w);
-	fw_session_refuse(true);
+	leave_cupti(w);
 	fw_convert_close(&w->convert);
 	atomic_store(&w->phase, FW_WRITER_DONE);
 	return NULL;

@@ -28,7 +28,9 @@ struct fw_writer {
 	bool is_blind; /* nothing is recorded now, since blind_mono, for blind_reason */
 	enum fw_rec_loss_reason blind_reason;
 	int64_t blind_mono;
-	bool is_granted, is_ended, has_facts;
+	bool is_granted;      /* CUPTI is the program's own profiler's, until it is armed again */
+	bool is_shim_granted; /* and the shim has been told so */
+	bool is_ended, has_facts, has_driver_version;
 	int64_t next_control_mono, next_flush_mono, next_second_mono, next_clock_mono;
 	int64_t checked_mono; /* losses were last asked for */
 	uint64_t tick_bytes;  /* of records since the last flush */

@@ -354,6 +354,13 @@ CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 	return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType *type)
+{
+	CHECK("cuptiGetThreadIdType");
+	*type = (CUpti_ActivityThreadIdType)thread_id_type;
+	return CUPTI_SUCCESS;
+}
+
 /* Calls one by one came with CUDA 12.3 to 12.8; the library of an older toolkit lacks these. */
 #if !FAKE_IS_OLD
 static CUptiResult enable_call(enum fake_domain domain, CUpti_CallbackId cbid, uint8_t on)

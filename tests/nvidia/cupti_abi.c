@@ -43,6 +43,7 @@ SAME(2, CUPTI_ACTIVITY_OBJECT_THREAD);
 _Static_assert(UINT32_MAX == CUPTI_SYNCHRONIZATION_INVALID_VALUE, "no event, no stream");
 SAME(0, CUPTI_API_ENTER);
 SAME(1, CUPTI_API_EXIT);
+SAME(7, CUPTI_ERROR_INVALID_OPERATION);
 SAME(0, offsetof(CUpti_CallbackData, callbackSite));
 SAME(4, sizeof(((CUpti_CallbackData *)0)->callbackSite));
 

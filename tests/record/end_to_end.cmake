@@ -18,6 +18,18 @@ add_executable(record_profiler program.c program_threads.c program_endings.c pro
 target_link_libraries(record_profiler PRIVATE fake_cudart13 fake_cupti13 Threads::Threads ${CMAKE_DL_LIBS})
 target_include_directories(record_profiler SYSTEM PRIVATE ${FW_CUDA13_INCLUDE})
 
+# A program of its own for each way in which calls get to CUPTI: bound at the start, bound when first called, dlsym.
+foreach(way now lazy dlopen)
+  add_executable(record_self_${way} self_profile.c self_profile_work.c)
+  target_link_libraries(record_self_${way} PRIVATE fake_cudart13 Threads::Threads ${CMAKE_DL_LIBS})
+  target_include_directories(record_self_${way} SYSTEM PRIVATE ${FW_CUDA13_INCLUDE})
+endforeach()
+foreach(way now lazy)
+  target_link_libraries(record_self_${way} PRIVATE fake_cupti13)
+  target_link_options(record_self_${way} PRIVATE -Wl,-z,${way})
+  target_compile_definitions(record_self_${way} PRIVATE SELF_IS_LINKED)
+endforeach()
+
 add_library(record_floor MODULE floor.c)
 target_link_libraries(record_floor PRIVATE fake_cupti13)
 set_target_properties(record_floor PROPERTIES PREFIX "" C_VISIBILITY_PRESET default)
@@ -49,5 +61,5 @@ foreach(script ${scripts})
   string(REPLACE test_ "" name ${name})
   add_test(NAME record.${name} COMMAND ${Python3_EXECUTABLE} -B ${script})
   set_tests_properties(record.${name} PROPERTIES LABELS "record;thread" TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT
-    "FW_PROGRAM=$<TARGET_FILE:record_program13>;FW_PROGRAM12=$<TARGET_FILE:record_program12>;FW_PROFILER=$<TARGET_FILE:record_profiler>;FW_FLOOR=$<TARGET_FILE:record_floor>;FW_INJECT=${inject};FW_RECORDER=${recorder};FW_FAKE=$<TARGET_FILE_DIR:fake_cuda>;FW_SANITIZE=${FW_SANITIZE};FW_PRELOAD=${preload}")
+    "FW_PROGRAM=$<TARGET_FILE:record_program13>;FW_PROGRAM12=$<TARGET_FILE:record_program12>;FW_PROFILER=$<TARGET_FILE:record_profiler>;FW_SELF=$<TARGET_FILE_DIR:record_self_now>;FW_FLOOR=$<TARGET_FILE:record_floor>;FW_INJECT=${inject};FW_RECORDER=${recorder};FW_FAKE=$<TARGET_FILE_DIR:fake_cuda>;FW_SANITIZE=${FW_SANITIZE};FW_PRELOAD=${preload}")
 endforeach()

@@ -1,7 +1,8 @@
 """Runs the programs of this folder on the stand-ins, with and without the recorder, and reads what came of it.
 
-Environment, set by CMake: FW_PROGRAM, FW_PROGRAM12, FW_PROFILER, FW_FLOOR, FW_INJECT (files; empty: not built), FW_RECORDER (the
-command fullwarp; empty: not built), FW_FAKE (folder of the stand-ins), FW_PRELOAD (for programs that are not ours).
+Environment, set by CMake: FW_PROGRAM, FW_PROGRAM12, FW_PROFILER, FW_FLOOR, FW_INJECT (files; empty: not built), FW_RECORDER
+(the command fullwarp; empty: not built), FW_SELF (folder of record_self_*), FW_FAKE (folder of the stand-ins), FW_PRELOAD
+(for programs that are not ours).
 """
 import json
 import os
@@ -19,6 +20,7 @@ import read_recording  # noqa: E402
 PROGRAM = os.environ["FW_PROGRAM"]
 PROGRAM12 = os.environ["FW_PROGRAM12"]  # with the runtime of CUDA 12
 PROFILER = os.environ["FW_PROFILER"]
+SELF = os.environ["FW_SELF"]  # folder of the programs record_self_*
 FLOOR = os.environ["FW_FLOOR"]
 INJECT = os.environ.get("FW_INJECT", "")
 RECORDER = os.environ.get("FW_RECORDER", "")

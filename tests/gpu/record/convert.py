@@ -13,13 +13,15 @@ import ddp  # noqa: E402
 import examples  # noqa: E402
 import kills  # noqa: E402
 import overhead  # noqa: E402
+import selfprofile  # noqa: E402
 import shim  # noqa: E402
 import smoke  # noqa: E402
 import soak  # noqa: E402
 import truth  # noqa: E402
 
 ROWS = {"truth": truth.rows, "counters": counters.rows, "overhead": overhead.rows, "kills": kills.rows,
-        "soak": soak.rows, "ddp": ddp.rows, "examples": examples.rows, "breaks": shim.rows, "smoke": smoke.rows}
+        "soak": soak.rows, "ddp": ddp.rows, "examples": examples.rows, "breaks": shim.rows, "smoke": smoke.rows,
+        "selfprofile": selfprofile.rows}
 RSS_SLOPE_BYTES_S = (1 << 20) / 60  # 1 MiB a minute
 
 

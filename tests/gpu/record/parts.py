@@ -22,7 +22,8 @@ from host import Host, Results, count_gpus  # noqa: E402
 PARTS = {"smoke": ("smoke", "run", 60), "truth": ("truth", "run", 200), "counters": ("counters", "run", 150),
          "overhead": ("overhead", "run", 290), "kills": ("kills", "run", 150), "ddp": ("ddp", "run", 160),
          "breaks": ("shim", "run", 190), "examples": ("examples", "run", 400), "growth": ("examples", "run_growth", 200),
-         "variants": ("variants", "run", 280), "soak": ("soak", "run", 640)}
+         "variants": ("variants", "run", 280), "selfprofile": ("selfprofile", "run", 60),
+         "soak": ("soak", "run", 640)}
 
 
 def versions():
