@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh BUNDLE OUT: on a host with a GPU, cuDNN, and a Python with Pillow and numpy: the pipeline's classes and probabilities
 # on the GPU against the CPU's, for every combination of its switches, then the command. BUNDLE is made by
-# scripts/gpu_bundle.sh. Under a minute. Writes OUT/pipeline.json, logs, the tables of what was measured and chosen.
+# scripts/gpu_bundle.sh. About a minute. Writes OUT/pipeline.json, logs, the tables of what was measured and chosen.
 # FW_PIPELINE_ENGINE=onednn tries the script without a GPU.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,15 +28,15 @@ if [ "$engine" = cudnn ]; then
 	cat "$out/nvjpeg.log"
 fi
 echo "== every combination of switches, a small network"
-timeout 100 "$bundle/gpu_pipeline" "$engine" "$work/small.onnx" "$work/images" all >"$out/pipeline.json" 2>"$out/pipeline.log" ||
+timeout 200 "$bundle/gpu_pipeline" "$engine" "$work/small.onnx" "$work/images" all >"$out/pipeline.json" 2>"$out/pipeline.log" ||
 	{ status=1; echo "FAILED"; }
 tail -n 60 "$out/pipeline.log"
 echo "== ResNet-50, the presets"
-timeout 100 "$bundle/gpu_pipeline" "$engine" "$work/resnet50.onnx" "$work/images" presets >"$out/resnet50.json" \
+timeout 200 "$bundle/gpu_pipeline" "$engine" "$work/resnet50.onnx" "$work/images" presets >"$out/resnet50.json" \
 	2>"$out/resnet50.log" || { status=1; echo "FAILED"; }
 cat "$out/resnet50.log"
 echo "== the command"
-"$bundle/bin/fullwarp-serve" classify "$work/resnet50.onnx" "$work/images" --engine "$engine" --explain-tuning --cache "$out/cache" \
+"$bundle/bin/fullwarp-serve" classify "$work/resnet50.onnx" "$work/images" --engine "$engine" --explain-tuning --autotune 1 --cache "$out/cache" \
 	--format csv -o "$out/classes.csv" 2>"$out/classify.log" || {
 	[ "$engine" = onednn ] && "$bundle/bin/fullwarp-serve" classify "$work/resnet50.onnx" "$work/images" --engine onednn \
 		--explain-tuning -o "$out/classes.csv" 2>"$out/classify.log" || { status=1; echo "FAILED"; }
