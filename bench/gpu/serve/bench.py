@@ -20,7 +20,7 @@ import watch  # noqa: E402
 from results import Results  # noqa: E402
 
 # Longest time of each part, in seconds.
-LIMITS = {"plan": 420, "half": 90, "rss": 540, "max-autotune": 480, "story": 90, "story-loops": 150, "train": 140, "train-kernels": 150,
+LIMITS = {"plan": 420, "half": 90, "steps": 240, "rss": 540, "max-autotune": 480, "story": 90, "story-loops": 150, "train": 140, "train-kernels": 150,
           "train-max-autotune": 200}
 SIDES = ("A", "A8", "B", "B+", "B++", "C", "Cn", "Cb", "C0")
 UNITS = {"cores": "cores", "memory": "bytes", "GPU-Util": "%", **{ours: unit for _, ours, unit in watch.COUNTERS}}
@@ -215,7 +215,24 @@ def part_rss(visit):
     visit.results.add(f"{side.name}: resident memory at most", "bytes", result["runs"][-1].get("rss_max_bytes"))
 
 
-PARTS = {"plan": part_plan, "half": part_half, "rss": part_rss, "max-autotune": lambda visit: in_turns(visit, ["B+max"]),
+def part_steps(visit):
+    """The remedies of the pipeline, from none on, one at a time."""
+    side = sides.Own(visit, "C")
+    result, _ = side.bench(visit.seconds / 4, "--steps", repeats=visit.repeats, loads=9)
+    for step in result["steps"]:
+        name = f"steps: {step['step']}"
+        if step["left_out"]:
+            visit.say(f"{name}: left out: {step['left_out']}")
+            continue
+        run = step["runs"][0]
+        for repeat in run["repeats"]:
+            visit.results.add(f"{name}: rate", "img/s", repeat["images_s"])
+        for counter, ours, unit in watch.COUNTERS:
+            visit.results.add(f"{name}: {ours}", unit, run["gpu"].get(counter, {}).get("value"))
+        visit.results.add(f"{name}: GPU-Util", "%", run["gpu"].get("busy_percent", {}).get("value"))
+
+
+PARTS = {"plan": part_plan, "steps": part_steps, "half": part_half, "rss": part_rss, "max-autotune": lambda visit: in_turns(visit, ["B+max"]),
          "story": story.part, "story-loops": story.part_loops, "train": training.part, "train-kernels": training.part_kernels,
          "train-max-autotune": training.part_max_autotune}
 

@@ -4,6 +4,7 @@
 # made by scripts/gpu_bundle.sh. Parts, with the seconds they take:
 #   plan 350            all sides, three runs of 10 s each (shorter: ours with its remedies off, and the engine alone)
 #   half 40             ours, open loop at half of the rate that 'plan' measured: p99
+#   steps 140           ours, its remedies turned on one at a time
 #   story 35            ours recorded, with its remedies off and on: findings and their bounds
 #   story-loops 80      PyTorch's loops recorded
 #   train 90            ResNet-50 in training, eager and compiled, fp32 and fp16

@@ -138,7 +138,7 @@ class Own:
         self.visit, self.variant = visit, variant
         self.name, self.options, self.share = OWN[variant]
 
-    def bench(self, seconds, *options, repeats=1):
+    def bench(self, seconds, *options, repeats=1, loads=1):
         """One run of `fullwarp-serve bench`: its result, and what was seen of it from outside."""
         visit = self.visit
         command = [visit.serve, "bench", str(visit.model), str(visit.images), "--format", "json", "--quiet", "--warmup", "1",
@@ -148,7 +148,7 @@ class Own:
                                  start_new_session=True)
         try:
             with watch.Watch(child.pid, 0) as seen:
-                out, err = child.communicate(timeout=(seconds + 1) * repeats * 2 + 60)
+                out, err = child.communicate(timeout=((seconds + 1) * repeats * 2 + 60) * loads)
         finally:
             end(child)
         if child.returncode:
