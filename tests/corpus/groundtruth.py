@@ -1,33 +1,22 @@
 #!/usr/bin/env python3
-"""groundtruth.py FULLWARP: what the report says of whole traces equals the tables of the corpus.
+"""groundtruth.py REPORTS: what the report says of whole traces equals the tables of the corpus.
 
 The tables (groundtruth.tsv, groundtruth_all.tsv) were computed by two scripts that share nothing with this program;
 the corpus' README.md defines their columns; groundtruth_synth.tsv says it in words. Every Kineto file that is well formed
 is compared, device by device. Exit 77: the corpus is not there."""
 import csv
 import decimal
-import json
-import os
-import pathlib
 import re
-import subprocess
 import sys
 
-WELL_FORMED_SYNTHETIC = ("bom", "string_ts", "cuda_sync_rows", "graph_4000_streams", "idle_stream_busy_dev", "neg_latency")
+from reports import corpus, is_well_formed, read_report
+
 TABLES = ("groundtruth.tsv", "groundtruth_all.tsv")
 # The tables were summed in doubles from absolute times, which resolve 0.25 us; older files are whole microseconds.
 TOLERANCE_NS = 1000
 TIMES = {"kernel_busy_ns": "kernel_busy_us", "kernel_sum_ns": "kernel_sum_us", "gpu_busy_ns": "gpu_busy_us",
          "span_ns": "span_us", "longest_gap_ns": "longest_gap_us", "sync_ns": "sync_unique_us"}
 COUNTS = {"kernels": "n_kernel", "memsets": "n_memset", "streams": "n_streams", "syncs": "n_sync_unique"}
-
-
-def is_well_formed(name):
-    if ".json" not in name or "_et" in name or name.endswith("loops.json"):
-        return False
-    if name.startswith("synthetic/"):
-        return pathlib.Path(name).name.split(".")[0] in WELL_FORMED_SYNTHETIC
-    return True
 
 
 def to_ns(microseconds):
@@ -68,44 +57,35 @@ def compare_words(text, device):
         yield f"the table's words are not understood: {text}"
 
 
-def report(fullwarp, path):
-    run = subprocess.run([fullwarp, "report", "--all", "--format", "json", path], capture_output=True, check=False)
-    if run.returncode:
-        return None, run.stderr.decode(errors="replace").strip()
-    return json.loads(run.stdout.decode("utf-8")), None
-
-
-def compare_synthetic(fullwarp, corpus):
+def compare_synthetic(folder):
     """The problems, and the reports by name, of the well-formed files of groundtruth_synth.tsv."""
     problems, reports = [], {}
-    with open(corpus / "groundtruth_synth.tsv", newline="", encoding="utf-8") as lines:
+    with open(corpus() / "groundtruth_synth.tsv", newline="", encoding="utf-8") as lines:
         for row in csv.DictReader(lines, delimiter="\t"):
             name = row["file"]
             if not is_well_formed(name):
                 continue
-            reports[name], problem = report(fullwarp, corpus / "traces" / name)
+            reports[name], problem = read_report(folder, name)
             found = [problem] if problem else compare_words(row["expected"], reports[name]["devices"][0])
             problems += [f"{name}: {line}" for line in found]
     return problems, reports
 
 
 def main():
-    fullwarp = sys.argv[1]
-    root = pathlib.Path(__file__).resolve().parents[2]
-    corpus = pathlib.Path(os.environ.get("FW_CORPUS", root.parent / "shared" / "corpus"))
-    if not (corpus / TABLES[0]).is_file():
-        print(f"skipped: no corpus at {corpus}")
+    folder = sys.argv[1]
+    if not (corpus() / TABLES[0]).is_file():
+        print(f"skipped: no corpus at {corpus()}")
         return 77
     rows = {}
     for table in TABLES:
-        with open(corpus / table, newline="", encoding="utf-8") as lines:
+        with open(corpus() / table, newline="", encoding="utf-8") as lines:
             for row in csv.DictReader(lines, delimiter="\t"):
                 if is_well_formed(row["file"]):
                     rows[row["file"], row["device"]] = row
-    problems, reports = compare_synthetic(fullwarp, corpus)
+    problems, reports = compare_synthetic(folder)
     for (name, device_id), row in rows.items():
         if name not in reports:
-            reports[name], problem = report(fullwarp, corpus / "traces" / name)
+            reports[name], problem = read_report(folder, name)
             if problem:
                 problems.append(f"{name}: {problem}")
         devices = {str(d["id"]): d for d in (reports[name] or {}).get("devices", [])}

@@ -1,27 +1,19 @@
 #!/usr/bin/env python3
-"""ledger_vs_oracle.py FULLWARP: `report --all` equals the ledger contract in Python, class by class, to the nanosecond.
+"""ledger_vs_oracle.py REPORTS: `report --all` equals the ledger contract in Python, class by class, to the nanosecond.
 
 The contract in Python is ledger_oracle.py of the corpus: written to be read, by others, from the same words. Every well-formed
 Kineto trace of the corpus is compared, device by device. Exit 77: the corpus is not there."""
-import json
-import os
-import pathlib
-import subprocess
+import gc
 import sys
 
-from groundtruth import is_well_formed
+from reports import corpus, read_report, well_formed
 
 
-def read_report(program, path):
-    """{device id: (window, {class: ns})}, classes without time left out; None and the message if there is no report."""
-    run = subprocess.run([program, "report", "--all", "--format", "json", str(path)], capture_output=True, text=True)
-    if run.returncode:
-        return None, run.stderr.strip()
-    devices = {}
-    for device in json.loads(run.stdout)["devices"]:
-        classes = {row["class"]: row["ns"] for row in device["ledger"] if row["ns"]}
-        devices[str(device["id"])] = (device["window"]["duration_ns"], classes)
-    return devices, ""
+def ledgers(report):
+    """{device id: (window, {class: ns})}, classes without time left out."""
+    return {str(device["id"]): (device["window"]["duration_ns"],
+                                {row["class"]: row["ns"] for row in device["ledger"] if row["ns"]})
+            for device in report["devices"]}
 
 
 def differences(ours, theirs):
@@ -39,27 +31,24 @@ def differences(ours, theirs):
 
 
 def main():
-    program = sys.argv[1]
-    root = pathlib.Path(__file__).resolve().parents[2]
-    corpus = pathlib.Path(os.environ.get("FW_CORPUS", root.parent / "shared" / "corpus"))
-    if not (corpus / "ledger_oracle.py").is_file():
-        print(f"skipped: no ledger_oracle.py in {corpus}")
+    folder = sys.argv[1]
+    if not (corpus() / "ledger_oracle.py").is_file():
+        print(f"skipped: no ledger_oracle.py in {corpus()}")
         return 77
     sys.dont_write_bytecode = True
-    sys.path.insert(0, str(corpus))
+    sys.path.insert(0, str(corpus()))
     import ledger_oracle
+    gc.disable()  # a trace is millions of objects without a cycle: looking for one takes a quarter of the time
     traces = devices = failed = 0
-    for path in sorted((corpus / "traces").glob("**/*.json*")):
-        name = str(path.relative_to(corpus / "traces"))
-        if not is_well_formed(name):
-            continue
+    for name in well_formed():
+        path = corpus() / "traces" / name
         theirs = {device: (window, classes) for device, window, classes in ledger_oracle.ledger(str(path))}
-        ours, message = read_report(program, path)
-        if ours is None:
+        report, message = read_report(folder, name)
+        if report is None:
             # A trace without GPU operations has no ledger; the report may refuse it.
             found = [f"no report: {message}"] if theirs else []
         else:
-            found = list(differences(ours, theirs))
+            found = list(differences(ledgers(report), theirs))
         traces += 1
         devices += len(theirs)
         failed += bool(found)

@@ -35,7 +35,7 @@ static int check(const struct fw_nvrtc_output *output, const char *name, int vec
 int main(void)
 {
 	static const char *const options[] = { "-arch=sm_90", "-std=c++14", "-default-device",
-					       "--ptxas-options=-O0" };
+					       "--device-debug" };
 	const struct fw_nvrtc_job job = { .source = fw_nn_kernel_source,
 					  .name = "nn_kernels.cu",
 					  .options = options,
