@@ -61,7 +61,12 @@ struct fw_pipeline_config {
 	const char *copy;
 	int fuse; /* 1 (default): convolutions with bias, sum and activation in them; 0: a step for each node */
 	int graph; /* GPU: 1 (default): a batch is one CUDA graph; 0: launched operation by operation */
-	const char *decoder;     /* "cpu" (NULL, default); "nvjpeg" and "auto" are not built yet */
+	/*
+	 * Who decodes: "cpu" (NULL, default): the decoding threads. GPU: "nvjpeg": nvJPEG, on its hardware engine where there is
+	 * one, baseline JPEGs that fit their cell, the threads everything else; "auto": the threads help with those while it is
+	 * busy, and do everything where there is no nvJPEG with a hardware engine.
+	 */
+	const char *decoder;
 	uint32_t decode_threads; /* 0 (default): chosen from the cores that this process may use */
 	/* Each with its own instance of the network, on a GPU its own streams. 0 (default): on a GPU measured, see explain. */
 	uint32_t workers;
@@ -195,6 +200,11 @@ struct fw_pipeline_stats {
 	/* Memory of the GPU: weights, and activations, images and scratch of all workers. */
 	uint64_t device_bytes;
 	uint64_t copies, copied_bytes; /* images and their descriptions, to the GPU */
+	/*
+	 * Images that nvJPEG decoded, and those that it was given and could not: its engine did not support them, a file of
+	 * the same batch was damaged, or it left them out. The workers then decode them, one by one.
+	 */
+	uint64_t nvjpeg_decoded, nvjpeg_returned;
 	/* 1: the GPU failed, which it does not recover from within a process; every request fails with these words. */
 	int engine_failed;
 	char failure[256];

@@ -3,6 +3,7 @@
 
 #include "pipeline/classifier_parts.h"
 #include "pipeline/cores.h"
+#include "pipeline/nvjpeg_lane.h"
 #include "pipeline/tensor.h"
 
 #include <stdarg.h>
@@ -47,6 +48,19 @@ static void decoder_close(void *decoder)
 	free(d);
 }
 
+/* The JPEG itself into its cell, for a worker to decode on the GPU. False: it is not for that. */
+static bool leave_to_gpu(const struct fw_classifier *c, const struct fw_flow_picture *picture)
+{
+	struct fw_image *image = picture->image;
+
+	if (c->settings.decoder == FW_DECODER_CPU || !fw_gpu_side_wants_jpegs(c) ||
+	    !fw_nvjpeg_lane_takes(picture->bytes, picture->size, picture->cell_bytes, image) ||
+	    (uint64_t)image->width * image->height > c->limits.max_pixels)
+		return false;
+	memcpy(picture->cell, picture->bytes, image->compressed_bytes);
+	return true;
+}
+
 static fw_status decode(void *decoder, const struct fw_flow_picture *picture, struct fw_error *err)
 {
 	struct decoder *d = decoder;
@@ -56,6 +70,8 @@ static fw_status decode(void *decoder, const struct fw_flow_picture *picture, st
 	d->is_placed = true;
 	if (picture->is_tensor)
 		return fw_tensor_take(picture, d->classifier->preprocess.crop, err);
+	if (leave_to_gpu(d->classifier, picture))
+		return FW_OK;
 	return fw_image_decode(d->image, picture->bytes, picture->size, picture->cell,
 			       picture->cell_bytes, picture->image, err);
 }

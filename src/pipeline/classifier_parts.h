@@ -52,6 +52,8 @@ void fw_gpu_side_close(struct fw_gpu_side *side);
 uint32_t fw_gpu_side_workers(const struct fw_gpu_side *side);
 /* Cores that the workers need when they are busy, at least 1. */
 uint32_t fw_gpu_side_cores(const struct fw_gpu_side *side);
+/* Whether a JPEG is better left to nvJPEG now than decoded by the thread that asks. */
+bool fw_gpu_side_wants_jpegs(const struct fw_classifier *c);
 int fw_gpu_side_numa_node(const struct fw_gpu_side *side);
 void fw_gpu_side_add_stats(const struct fw_gpu_side *side, struct fw_pipeline_stats *stats);
 void fw_gpu_side_explain(const struct fw_gpu_side *side, void (*line)(void *user, const char *text),

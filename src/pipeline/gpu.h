@@ -17,6 +17,8 @@ struct fw_gpu {
 	void *context;
 	char name[128];
 	_Atomic uint64_t pinned_bytes, device_bytes, copies, copied_bytes;
+	_Atomic uint64_t nvjpeg_decoded, nvjpeg_returned;
+	atomic_uint nvjpeg_busy; /* workers that are waiting for it */
 	atomic_bool is_failed;
 	pthread_mutex_t lock;
 	char failure[256]; /* guarded by lock; set once */

@@ -1,6 +1,7 @@
 /* The GPU of a classifier: its workers, opened, checked and timed before the flow starts. */
 #include "pipeline/gpu_check.h"
 #include "pipeline/gpu_timing.h"
+#include "pipeline/nvjpeg_lane.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -173,6 +174,44 @@ static fw_status start(struct fw_classifier *c, uint32_t workers, struct fw_samp
 	return FW_OK;
 }
 
+/* Whether there is the nvJPEG that was asked for; "auto" does without, and says so. */
+static fw_status choose_decoder(struct fw_classifier *c, struct fw_error *err)
+{
+	uint8_t pinned[1024]; /* for a lane that is only asked what it is */
+	struct fw_nvjpeg_lane_options options = {
+		.cuda = &c->gpu->gpu->cuda,
+		.max_batch = 1,
+		.cell_bytes = 64,
+		.limits = c->limits,
+		.pinned = pinned,
+	};
+	bool is_auto = c->settings.decoder == FW_DECODER_AUTO;
+	struct fw_error why = { .code = FW_OK };
+	struct fw_nvjpeg_lane *lane = NULL;
+	fw_status status;
+
+	if (c->settings.decoder == FW_DECODER_CPU)
+		return FW_OK;
+	status = fw_gpu_enter(c->gpu->gpu, err);
+	if (status)
+		return status;
+	status = fw_nvjpeg_lane_open(&options, &lane, &why);
+	if (status && !is_auto) {
+		if (err)
+			*err = why;
+		return status;
+	}
+	if (is_auto && (status || !fw_nvjpeg_lane_is_hardware(lane))) {
+		c->settings.decoder = FW_DECODER_CPU;
+		fw_classifier_say(c, "the CPU decodes: %s",
+				  status ? why.message : "this GPU has no JPEG engine");
+	} else {
+		fw_classifier_say(c, "JPEGs are decoded by %s", fw_nvjpeg_lane_kind(lane));
+	}
+	fw_nvjpeg_lane_close(lane);
+	return FW_OK;
+}
+
 fw_status fw_gpu_side_start(struct fw_classifier *c, uint32_t workers, struct fw_error *err)
 {
 	size_t bytes = fw_samples_bytes(c);
@@ -183,8 +222,8 @@ fw_status fw_gpu_side_start(struct fw_classifier *c, uint32_t workers, struct fw
 	if (workers > MAX_WORKERS)
 		return fw_fail(err, FW_ERR_ARGUMENT, "workers is %u: at most %u on a GPU", workers,
 			       MAX_WORKERS);
-	status = cells_take(c, bytes, &cells, err);
-	if (status)
+	status = choose_decoder(c, err);
+	if (status || (status = cells_take(c, bytes, &cells, err)))
 		return status;
 	fw_samples_make(c, cells, &samples);
 	status = start(c, workers, &samples, err);
@@ -235,6 +274,16 @@ uint32_t fw_gpu_side_cores(const struct fw_gpu_side *side)
 	return side->cores > 1 ? (uint32_t)ceil(side->cores) : 1;
 }
 
+bool fw_gpu_side_wants_jpegs(const struct fw_classifier *c)
+{
+	const struct fw_gpu_side *side = c->gpu;
+
+	if (c->settings.decoder == FW_DECODER_AUTO)
+		return atomic_load_explicit(&side->gpu->nvjpeg_busy, memory_order_relaxed) <
+		       side->n_workers;
+	return c->settings.decoder == FW_DECODER_NVJPEG;
+}
+
 int fw_gpu_side_numa_node(const struct fw_gpu_side *side)
 {
 	return fw_gpu_numa_node(side->gpu);
@@ -249,6 +298,8 @@ void fw_gpu_side_add_stats(const struct fw_gpu_side *side, struct fw_pipeline_st
 	stats->device_bytes = atomic_load(&gpu->device_bytes) + side->weight_bytes;
 	stats->copies = atomic_load(&gpu->copies);
 	stats->copied_bytes = atomic_load(&gpu->copied_bytes);
+	stats->nvjpeg_decoded = atomic_load(&gpu->nvjpeg_decoded);
+	stats->nvjpeg_returned = atomic_load(&gpu->nvjpeg_returned);
 	stats->engine_failed = atomic_load(&gpu->is_failed);
 	pthread_mutex_lock(&gpu->lock);
 	memcpy(stats->failure, gpu->failure, sizeof(stats->failure));

@@ -27,8 +27,8 @@ struct fw_nvjpeg_lane {
 	uint32_t max_batch, prepared; /* the batch that the state is ready for; 0: none */
 	size_t cell_bytes;
 	struct fw_image_decoder *decoder;
-	uint8_t *cell;  /* page-locked: what the CPU decoded */
-	uint8_t *marks; /* page-locked: max_batch x MARK_BYTES */
+	uint8_t *cell;  /* page-locked, the caller's: what the CPU decoded */
+	uint8_t *marks; /* behind it: max_batch x MARK_BYTES */
 	/* Of a batch. */
 	const unsigned char **bytes;
 	size_t *sizes;
@@ -154,26 +154,10 @@ static fw_status create_states(struct fw_nvjpeg_lane *lane, struct fw_error *err
 	return FW_OK;
 }
 
-static fw_status pin(struct fw_nvjpeg_lane *lane, size_t bytes, uint8_t **memory,
-		     struct fw_error *err)
-{
-	void *pinned = NULL;
-	fw_status status =
-		check(lane, lane->cuda->mem_alloc_host(&pinned, bytes), "cuMemAllocHost", err);
-
-	*memory = status ? NULL : pinned;
-	return status;
-}
-
 static fw_status allocate(struct fw_nvjpeg_lane *lane, struct fw_error *err)
 {
 	uint32_t n = lane->max_batch;
-	fw_status status = pin(lane, lane->cell_bytes, &lane->cell, err);
 
-	if (!status)
-		status = pin(lane, (size_t)n * MARK_BYTES, &lane->marks, err);
-	if (status)
-		return status;
 	lane->bytes = calloc(n, sizeof(*lane->bytes));
 	lane->sizes = calloc(n, sizeof(*lane->sizes));
 	lane->images = calloc(n, sizeof(*lane->images));
@@ -189,9 +173,8 @@ static fw_status open_all(struct fw_nvjpeg_lane *lane, const struct fw_nvjpeg_la
 	const struct fw_cuda *cuda = options->cuda;
 	fw_status status;
 
-	if (!cuda->mem_alloc_host || !cuda->mem_free_host || !cuda->memset_async ||
-	    !cuda->memcpy_device_to_host_async || !cuda->memcpy_host_to_device_async ||
-	    !cuda->stream_synchronize)
+	if (!cuda->memset_async || !cuda->memcpy_device_to_host_async ||
+	    !cuda->memcpy_host_to_device_async || !cuda->stream_synchronize)
 		return fw_fail(err, FW_ERR_UNSUPPORTED, "the driver lacks calls that nvJPEG needs");
 	status = fw_nvjpeg_open(&lane->nvjpeg, options->library, err);
 	if (!status)
@@ -201,6 +184,11 @@ static fw_status open_all(struct fw_nvjpeg_lane *lane, const struct fw_nvjpeg_la
 	if (!status)
 		status = fw_image_decoder_open(&options->limits, &lane->decoder, err);
 	return status ? status : allocate(lane, err);
+}
+
+size_t fw_nvjpeg_lane_pinned_bytes(uint32_t max_batch, size_t cell_bytes)
+{
+	return cell_bytes + (size_t)max_batch * MARK_BYTES;
 }
 
 fw_status fw_nvjpeg_lane_open(const struct fw_nvjpeg_lane_options *options,
@@ -220,6 +208,8 @@ fw_status fw_nvjpeg_lane_open(const struct fw_nvjpeg_lane_options *options,
 	made->cuda = options->cuda;
 	made->max_batch = options->max_batch;
 	made->cell_bytes = options->cell_bytes;
+	made->cell = options->pinned;
+	made->marks = made->cell + options->cell_bytes;
 	status = open_all(made, options, err);
 	if (status) {
 		fw_nvjpeg_lane_close(made);
@@ -241,10 +231,6 @@ void fw_nvjpeg_lane_close(struct fw_nvjpeg_lane *lane)
 		lane->nvjpeg.destroy(lane->handle);
 	fw_nvjpeg_close(&lane->nvjpeg);
 	fw_image_decoder_close(lane->decoder);
-	if (lane->cell)
-		lane->cuda->mem_free_host(lane->cell);
-	if (lane->marks)
-		lane->cuda->mem_free_host(lane->marks);
 	free(lane->bytes);
 	free(lane->sizes);
 	free(lane->images);
@@ -426,6 +412,11 @@ fw_status fw_nvjpeg_lane_decode(struct fw_nvjpeg_lane *lane, struct fw_nvjpeg_pi
 void fw_nvjpeg_lane_count(const struct fw_nvjpeg_lane *lane, struct fw_nvjpeg_lane_counts *counts)
 {
 	*counts = lane->counts;
+}
+
+bool fw_nvjpeg_lane_is_hardware(const struct fw_nvjpeg_lane *lane)
+{
+	return lane->is_hardware;
 }
 
 const char *fw_nvjpeg_lane_kind(const struct fw_nvjpeg_lane *lane)

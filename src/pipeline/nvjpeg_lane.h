@@ -16,7 +16,10 @@ struct fw_nvjpeg_lane_options {
 	uint32_t max_batch;
 	size_t cell_bytes;
 	struct fw_image_limits limits; /* of what is decoded on the CPU */
+	void *pinned; /* fw_nvjpeg_lane_pinned_bytes of page-locked memory, which outlives the lane */
 };
+
+size_t fw_nvjpeg_lane_pinned_bytes(uint32_t max_batch, size_t cell_bytes);
 
 /* A JPEG that fw_nvjpeg_lane_takes took. */
 struct fw_nvjpeg_picture {
@@ -54,6 +57,7 @@ struct fw_nvjpeg_lane_counts {
 };
 void fw_nvjpeg_lane_count(const struct fw_nvjpeg_lane *lane, struct fw_nvjpeg_lane_counts *counts);
 
+bool fw_nvjpeg_lane_is_hardware(const struct fw_nvjpeg_lane *lane);
 /* One line for people: which decoder. */
 const char *fw_nvjpeg_lane_kind(const struct fw_nvjpeg_lane *lane);
 

@@ -79,9 +79,6 @@ static fw_status check_words(const struct fw_pipeline_config *config, struct fw_
 		if (status)
 			return status;
 	}
-	if (config->decoder && config->decoder[0] && strcmp(config->decoder, "cpu"))
-		return fw_fail(err, FW_ERR_UNSUPPORTED, "the decoder %s is not built in",
-			       config->decoder);
 	return FW_OK;
 }
 
@@ -133,6 +130,8 @@ static fw_status check_cpu(const struct fw_pipeline_config *config, struct fw_er
 		name = "copy";
 	else if (!config->graph)
 		name = "graph";
+	else if (is_word(config->decoder, "nvjpeg"))
+		name = "decoder";
 	if (!name)
 		return FW_OK;
 	return fw_fail(
@@ -167,6 +166,9 @@ fw_status fw_settings_resolve(const struct fw_pipeline_config *config, bool is_g
 		.is_blocking = is_word(config->copy, "blocking"),
 		.fuse = config->fuse,
 		.graph = is_gpu && config->graph,
+		.decoder = is_word(config->decoder, "nvjpeg")           ? FW_DECODER_NVJPEG
+			   : is_gpu && is_word(config->decoder, "auto") ? FW_DECODER_AUTO
+									: FW_DECODER_CPU,
 	};
 	for (uint32_t size = 1; size < most; size *= 2)
 		settings->sizes[settings->n_sizes++] = size;
@@ -187,5 +189,8 @@ void fw_settings_tell(const struct fw_pipeline_settings *settings, struct fw_pip
 		 !s->is_gpu       ? ""
 		 : s->is_blocking ? "blocking"
 				  : "async");
-	snprintf(stats->decoder, sizeof(stats->decoder), "cpu");
+	snprintf(stats->decoder, sizeof(stats->decoder), "%s",
+		 s->decoder == FW_DECODER_NVJPEG ? "nvjpeg"
+		 : s->decoder == FW_DECODER_AUTO ? "auto"
+						 : "cpu");
 }

@@ -4,10 +4,14 @@
 #include "fullwarp/pipeline.h"
 #include "nn/plan.h"
 
+/* Who decodes JPEGs: the decoding threads; nvJPEG what it takes; nvJPEG what it takes while it is not busy. */
+enum fw_decoder_choice { FW_DECODER_CPU, FW_DECODER_NVJPEG, FW_DECODER_AUTO };
+
 struct fw_pipeline_settings {
 	bool is_gpu;
 	enum fw_nn_precision precision;
 	bool is_pageable, is_blocking, fuse, graph;
+	enum fw_decoder_choice decoder;
 	uint32_t n_sizes, sizes[FW_PIPELINE_MAX_BATCH]; /* batch sizes to prepare, ascending */
 };
 

@@ -1,6 +1,7 @@
 /* One compute instance on a GPU. */
 #include "pipeline/worker_gpu.h"
 
+#include "pipeline/nvjpeg_lane.h"
 #include "pipeline/preprocess_gpu.h"
 
 #include <stdlib.h>
@@ -21,6 +22,11 @@ struct fw_gpu_worker {
 	uint64_t answers;                    /* device: max_batch x top */
 	struct fw_gpu_picture *host_pictures; /* page-locked twins */
 	struct fw_gpu_answer *host_answers;
+	struct fw_nvjpeg_lane *lane; /* NULL: every image comes decoded */
+	void *lane_pinned;
+	struct fw_nvjpeg_picture
+		jpegs[FW_PIPELINE_MAX_BATCH]; /* of a batch, and their places in it */
+	uint32_t jpeg_places[FW_PIPELINE_MAX_BATCH], n_jpegs;
 	uint64_t parts_bytes; /* device memory that the parts took themselves */
 	bool spins;
 };
@@ -156,6 +162,34 @@ static fw_status make_stream(struct fw_gpu_worker *w, void **stream, struct fw_e
 	return check(w, result, "cuStreamCreate", err);
 }
 
+static size_t lane_bytes(const struct fw_classifier *c)
+{
+	return fw_nvjpeg_lane_pinned_bytes(c->max_batch, c->cell_bytes);
+}
+
+/* LIMIT: what nvJPEG itself allocates on the GPU is not counted in device_bytes. */
+static fw_status open_lane(struct fw_gpu_worker *w, struct fw_error *err)
+{
+	const struct fw_classifier *c = w->classifier;
+	struct fw_nvjpeg_lane_options options = {
+		.cuda = &w->gpu->cuda,
+		.max_batch = c->max_batch,
+		.cell_bytes = c->cell_bytes,
+		.limits = c->limits,
+	};
+	fw_status status;
+
+	if (c->settings.decoder == FW_DECODER_CPU)
+		return FW_OK;
+	status = fw_gpu_pin(w->gpu, lane_bytes(c), "JPEGs", &w->lane_pinned, err);
+	if (status) {
+		w->lane_pinned = NULL;
+		return status;
+	}
+	options.pinned = w->lane_pinned;
+	return fw_nvjpeg_lane_open(&options, &w->lane, err);
+}
+
 static fw_status open_parts(struct fw_gpu_worker *w, struct fw_error *err)
 {
 	const struct fw_classifier *c = w->classifier;
@@ -168,6 +202,8 @@ static fw_status open_parts(struct fw_gpu_worker *w, struct fw_error *err)
 						c->cell_bytes, &w->preprocess, err);
 	if (!status)
 		status = fw_top_gpu_open(&w->gpu->cuda, &w->top, err);
+	if (!status)
+		status = open_lane(w, err);
 	if (!status)
 		status = make_stream(w, &w->compute, err);
 	if (!status && !c->settings.is_blocking)
@@ -247,6 +283,8 @@ void fw_gpu_worker_close(struct fw_gpu_worker *worker)
 	fw_gpu_free(w->gpu, w->cells, cells_bytes(c));
 	fw_gpu_free(w->gpu, w->pictures, pictures_bytes(c));
 	fw_gpu_free(w->gpu, w->answers, answers_bytes(c, c->max_batch));
+	fw_nvjpeg_lane_close(w->lane);
+	fw_gpu_unpin(w->gpu, w->lane_pinned, lane_bytes(c));
 	fw_gpu_unpin(w->gpu, w->host_pictures, pictures_bytes(c));
 	fw_gpu_unpin(w->gpu, w->host_answers, answers_bytes(c, c->max_batch));
 	fw_top_gpu_close(w->top);
@@ -283,7 +321,7 @@ static fw_status copy(struct fw_gpu_worker *w, uint64_t to, const void *from, si
 		     "cuMemcpyHtoDAsync", err);
 }
 
-/* One image into its place on the GPU. This is where one that is still compressed would go to a decoder there. */
+/* One image into its place on the GPU; one that is still compressed is only noted. */
 static fw_status place(struct fw_gpu_worker *w, uint32_t number, struct fw_flow_item *item,
 		       struct fw_error *err)
 {
@@ -299,7 +337,45 @@ static fw_status place(struct fw_gpu_worker *w, uint32_t number, struct fw_flow_
 	}
 	picture->image = *item->image;
 	picture->is_present = 1;
-	return copy(w, picture->cell, item->cell, bytes, err);
+	if (!item->image->compressed_bytes)
+		return copy(w, picture->cell, item->cell, bytes, err);
+	w->jpeg_places[w->n_jpegs] = number;
+	w->jpegs[w->n_jpegs++] = (struct fw_nvjpeg_picture){
+		.bytes = item->cell,
+		.cell = picture->cell,
+		.image = &picture->image,
+		.err = item->err,
+	};
+	return FW_OK;
+}
+
+/* Those that are still compressed. Nothing else uses the cells: the batch before is done. */
+static fw_status decode_jpegs(struct fw_gpu_worker *w, struct fw_flow_batch *batch,
+			      struct fw_error *err)
+{
+	struct fw_nvjpeg_lane_counts before, after;
+	uint64_t decoded;
+	fw_status status;
+
+	if (!w->n_jpegs)
+		return FW_OK;
+	if (!w->lane)
+		return fw_fail(err, FW_ERR_INTERNAL, "a JPEG came to a worker without nvJPEG");
+	fw_nvjpeg_lane_count(w->lane, &before);
+	atomic_fetch_add_explicit(&w->gpu->nvjpeg_busy, 1, memory_order_relaxed);
+	status = fw_nvjpeg_lane_decode(w->lane, w->jpegs, w->n_jpegs, w->copy, err);
+	atomic_fetch_sub_explicit(&w->gpu->nvjpeg_busy, 1, memory_order_relaxed);
+	fw_nvjpeg_lane_count(w->lane, &after);
+	decoded = after.decoded - before.decoded;
+	atomic_fetch_add(&w->gpu->nvjpeg_decoded, decoded);
+	if (status)
+		return status;
+	atomic_fetch_add(&w->gpu->nvjpeg_returned, w->n_jpegs - decoded);
+	for (uint32_t i = 0; i < w->n_jpegs; i++) {
+		batch->items[w->jpeg_places[i]].status = w->jpegs[i].status;
+		w->host_pictures[w->jpeg_places[i]].is_present = !w->jpegs[i].status;
+	}
+	return FW_OK;
 }
 
 /* The images of a batch and their descriptions; places without one are described as empty. */
@@ -309,9 +385,10 @@ static fw_status copy_batch(struct fw_gpu_worker *w, struct fw_flow_batch *batch
 	const struct fw_cuda *cuda = &w->gpu->cuda;
 	fw_status status = FW_OK;
 
+	w->n_jpegs = 0;
 	for (uint32_t i = 0; i < batch->n && !status; i++)
 		status = place(w, i, &batch->items[i], err);
-	if (status)
+	if (status || (status = decode_jpegs(w, batch, err)))
 		return status;
 	memset(w->host_pictures + batch->n, 0,
 	       (batch->size - batch->n) * sizeof(*w->host_pictures));
@@ -417,5 +494,8 @@ void fw_gpu_worker_spin(struct fw_gpu_worker *w, bool spins)
 
 uint64_t fw_gpu_worker_host_bytes(const struct fw_classifier *c)
 {
-	return sizeof(struct fw_gpu_worker) + pictures_bytes(c) + answers_bytes(c, c->max_batch);
+	size_t lane = c->settings.decoder == FW_DECODER_CPU ? 0 : lane_bytes(c);
+
+	return sizeof(struct fw_gpu_worker) + pictures_bytes(c) + answers_bytes(c, c->max_batch) +
+	       lane;
 }

@@ -41,7 +41,7 @@ struct fw_flow_args {
 	FW_FLOW_OPTION_(args, "graph", graph, "on|off", "one CUDA graph for a batch: on"),                     \
 	FW_FLOW_OPTION_(args, "batch", batch, "N", "the most images at a time: 64 on a GPU, else 8"),          \
 	FW_FLOW_OPTION_(args, "decode-threads", decode_threads, "N", "decoders side by side: chosen"),         \
-	FW_FLOW_OPTION_(args, "decoder", decoder, "D", "cpu"),                                                 \
+	FW_FLOW_OPTION_(args, "decoder", decoder, "D", "cpu, nvjpeg or auto: cpu"),                           \
 	FW_FLOW_OPTION_(args, "preset", preset, "P", "before, every remedy off, or after; others override it"), \
 	{ .name = "explain-tuning", .help = "print what was measured and chosen", .flag = &(args).explain }
 /* clang-format on */

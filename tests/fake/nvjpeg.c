@@ -134,7 +134,7 @@ static int decode_to(const unsigned char *bytes, size_t size, const struct fw_nv
 	for (uint32_t i = 0; !result && i < image.n_planes; i++) {
 		const struct fw_image_plane *plane = &image.planes[i];
 
-		if ((int)image.width == script.skips_width)
+		if ((int)image.width == script.skips_width || script.writes_nothing)
 			break;
 		for (uint32_t y = 0; y < plane->height; y++)
 			memcpy(to->channel[i] + y * to->pitch[i],

@@ -6,9 +6,10 @@
  */
 struct fake_nvjpeg_script {
 	int lacks_hardware;
-	int refuses_width; /* pictures of this width are not supported by the engine */
-	int fails_width;   /* a batch with one of this width fails */
-	int skips_width;   /* one of this width is left out, and the batch succeeds */
+	int refuses_width;  /* pictures of this width are not supported by the engine */
+	int fails_width;    /* a batch with one of this width fails */
+	int skips_width;    /* one of this width is left out, and the batch succeeds */
+	int writes_nothing; /* where memory of the GPU is none */
 	int batches, last_batch, backend; /* what was asked of it */
 };
 struct fake_nvjpeg_script *fake_nvjpeg(void);

@@ -5,6 +5,8 @@
 #include "fullwarp/pipeline.h"
 
 #include "../fake/nn.h"
+#include "../fake/nvjpeg.h"
+#include "../pipeline/made_jpeg.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -34,20 +36,26 @@ static struct {
 	const struct fake_nn_call *(*calls)(int *n);
 	void (*forget)(void);
 	size_t (*pinned)(void);
+	struct fake_nvjpeg_script *(*nvjpeg)(void);
 } fake;
 
-static void *open_library(const char *name)
+static void *open_path(const char *path)
 {
-	char path[1024];
-	void *handle;
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
-	snprintf(path, sizeof(path), "%s/%s", FW_FAKE_NN, name);
-	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle) {
 		fprintf(stderr, "%s\n", dlerror());
 		exit(1);
 	}
 	return handle;
+}
+
+static void *open_library(const char *name)
+{
+	char path[1024];
+
+	snprintf(path, sizeof(path), "%s/%s", FW_FAKE_NN, name);
+	return open_path(path);
 }
 
 #define FIND(handle, field, name)                                                                  \
@@ -119,6 +127,7 @@ static int set_up(void **state)
 	FIND(cuda, calls, "fake_nn_calls");
 	FIND(cuda, forget, "fake_nn_forget");
 	FIND(cuda, pinned, "fake_nn_pinned");
+	FIND(open_path(FW_FAKE_NVJPEG), nvjpeg, "fake_nvjpeg");
 	make_jpeg();
 	return make_model();
 }
@@ -559,6 +568,97 @@ static void a_start_that_fails_leaves_nothing(void **state)
 	assert_true(failed > 30);
 }
 
+/* Four JPEGs of 100 to 103 pixels and a small one, as the lane of nvJPEG takes them and does not. */
+static struct fw_pipeline_stats classify_jpegs(const char *decoder, struct ask asks[5])
+{
+	struct fw_pipeline_config config = config_of();
+	struct fw_pipeline *pipeline;
+	struct fw_pipeline_stats stats;
+	uint8_t *bytes[4];
+
+	config.decoder = decoder;
+	fake.nvjpeg()->writes_nothing = 1;
+	pipeline = create(&config);
+	for (uint32_t i = 0; i < 5; i++) {
+		const struct made_jpeg wish = {
+			.width = 100 + i, .height = 70, .h = 2, .v = 2, .quality = 90
+		};
+		struct fw_pipeline_request request;
+
+		asks[i] = (struct ask){ .calls = 0 };
+		fw_pipeline_request_init(&request);
+		request.bytes = jpeg;
+		request.size = jpeg_bytes;
+		if (i < 4)
+			request.bytes = bytes[i] = made_jpeg_write(&wish, &request.size);
+		request.callback = on_answer;
+		request.user = &asks[i];
+		assert_int_equal(fw_pipeline_submit(pipeline, &request, NULL), FW_OK);
+	}
+	assert_true(fw_pipeline_wait(pipeline, -1));
+	stats = stats_of(pipeline);
+	fw_pipeline_destroy(pipeline);
+	for (uint32_t i = 0; i < 4; i++)
+		free(bytes[i]);
+	*fake.nvjpeg() = (struct fake_nvjpeg_script){ 0 };
+	assert_int_equal(fake.pinned(), 0);
+	return stats;
+}
+
+static void nvjpeg_decodes_what_it_takes(void **state)
+{
+	struct fw_pipeline_stats stats;
+	struct ask asks[5];
+
+	(void)state;
+	stats = classify_jpegs("nvjpeg", asks);
+	for (uint32_t i = 0; i < 5; i++)
+		check_right(&asks[i]);
+	assert_string_equal(stats.decoder, "nvjpeg");
+	assert_int_equal(stats.nvjpeg_decoded, 4);
+	assert_int_equal(stats.nvjpeg_returned, 0);
+}
+
+static void what_nvjpeg_fails_at_is_classified_too(void **state)
+{
+	struct fw_pipeline_stats stats;
+	struct ask asks[5];
+
+	(void)state;
+	fake.nvjpeg()->fails_width = 102;
+	stats = classify_jpegs("nvjpeg", asks);
+	for (uint32_t i = 0; i < 5; i++)
+		check_right(&asks[i]);
+	assert_int_equal(stats.nvjpeg_decoded + stats.nvjpeg_returned, 4);
+	assert_true(stats.nvjpeg_returned >= 1);
+}
+
+static void without_an_engine_auto_is_the_cpu(void **state)
+{
+	struct fw_pipeline_stats stats;
+	struct ask asks[5];
+
+	(void)state;
+	fake.nvjpeg()->lacks_hardware = 1;
+	stats = classify_jpegs("auto", asks);
+	for (uint32_t i = 0; i < 5; i++)
+		check_right(&asks[i]);
+	assert_string_equal(stats.decoder, "cpu");
+	assert_int_equal(stats.nvjpeg_decoded, 0);
+	stats = classify_jpegs("auto", asks);
+	assert_string_equal(stats.decoder, "auto");
+}
+
+static void the_cpus_engine_has_no_nvjpeg(void **state)
+{
+	struct fw_pipeline_config config = config_of();
+
+	(void)state;
+	config.engine = "onednn";
+	config.decoder = "nvjpeg";
+	assert_int_equal(create_fails(&config, "decoder"), FW_ERR_ARGUMENT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -570,6 +670,10 @@ int main(void)
 		cmocka_unit_test(says_how_to_do_without_page_locked_memory),
 		cmocka_unit_test(a_failure_stays),
 		cmocka_unit_test(a_start_that_fails_leaves_nothing),
+		cmocka_unit_test(nvjpeg_decodes_what_it_takes),
+		cmocka_unit_test(what_nvjpeg_fails_at_is_classified_too),
+		cmocka_unit_test(without_an_engine_auto_is_the_cpu),
+		cmocka_unit_test(the_cpus_engine_has_no_nvjpeg),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -18,16 +18,6 @@ enum { BATCH = 4, CELL_BYTES = 1 << 18 };
 static struct fake_nvjpeg_script *script;
 
 /* The driver's calls that the lane makes, on the host's memory. */
-static int alloc_host(void **memory, size_t bytes)
-{
-	*memory = malloc(bytes);
-	return 0;
-}
-static int free_host(void *memory)
-{
-	free(memory);
-	return 0;
-}
 static int set(uint64_t address, unsigned char value, size_t bytes, void *stream)
 {
 	(void)stream;
@@ -53,8 +43,6 @@ static int synchronize(void *stream)
 }
 
 static const struct fw_cuda cuda = {
-	.mem_alloc_host = alloc_host,
-	.mem_free_host = free_host,
 	.memset_async = set,
 	.memcpy_device_to_host_async = to_host,
 	.memcpy_host_to_device_async = to_device,
@@ -243,6 +231,8 @@ static void run(struct batch *b, uint32_t damaged)
 	struct fw_error err = { 0 };
 
 	fw_image_limits_init(&options.limits);
+	options.pinned = malloc(fw_nvjpeg_lane_pinned_bytes(BATCH, CELL_BYTES));
+	assert_non_null(options.pinned);
 	batch_make(b, &options.limits);
 	for (size_t i = 0; damaged < BATCH && i < 20; i++) /* ones only: no Huffman code */
 		memcpy(b->bytes[damaged] + b->sizes[damaged] / 2 + 2 * i, "\xff", 2);
@@ -260,6 +250,7 @@ static void run(struct batch *b, uint32_t damaged)
 	assert_true(is_decoded(b, 3));
 	fw_nvjpeg_lane_count(lane, &b->counts);
 	fw_nvjpeg_lane_close(lane);
+	free(options.pinned);
 	batch_free(b);
 }
 

@@ -57,6 +57,9 @@ static struct fw_nvjpeg_lane *lane_open(uint32_t max_batch, int avoids_hardware)
 	struct fw_error err = { 0 };
 
 	fw_image_limits_init(&options.limits);
+	/* Given back at the end of the program. */
+	GPU_CALL(&gpu, mem_alloc_host(&options.pinned,
+				      fw_nvjpeg_lane_pinned_bytes(max_batch, CELL_BYTES)));
 	if (fw_nvjpeg_lane_open(&options, &lane, &err)) {
 		printf("skipped: %s\n", err.message);
 		exit(77);

@@ -44,6 +44,7 @@ struct variant {
 	const char *precision, *memory, *copy;
 	int graph, fuse;
 	uint32_t workers, batch;
+	const char *decoder; /* NULL: the CPU */
 };
 
 static double now_s(clockid_t clock)
@@ -231,17 +232,24 @@ static void print_row(const struct variant *v, const struct fw_pipeline_stats *s
 	       "d,"
 	       "\"workers\":%u,\"start_s\":%.3f,\"images_s\":%.1f,\"cores\":%.2f,"
 	       "\"worst_log\":%.4f,\"top1_same\":%d,\"of\":%d,\"wrong\":%d,\"pinned_bytes\":%llu,"
-	       "\"device_bytes\":%llu,\"copies\":%llu}",
+	       "\"device_bytes\":%llu,\"copies\":%llu,\"decoder\":\"%s\",\"nvjpeg_decoded\":%llu,"
+	       "\"nvjpeg_returned\":%llu}",
 	       is_later ? "," : "", stats->precision, stats->memory, stats->copy, v->graph, v->fuse,
 	       stats->workers, start_s, n_files / run_s, cpu_s / run_s, worst, top1, n_files - 1,
 	       wrong, (unsigned long long)stats->pinned_bytes,
-	       (unsigned long long)stats->device_bytes, (unsigned long long)stats->copies);
+	       (unsigned long long)stats->device_bytes, (unsigned long long)stats->copies,
+	       stats->decoder, (unsigned long long)stats->nvjpeg_decoded,
+	       (unsigned long long)stats->nvjpeg_returned);
 	is_later = true;
 	fprintf(stderr,
 		"%-4s %-8s %-8s graph %d fuse %d workers %u: start %5.2f s, %7.1f images/s, %5.2f "
-		"cores, worst log %.4f, top-1 %d of %d, wrong %d\n",
+		"cores, worst log %.4f, top-1 %d of %d, wrong %d, decoder %s, by nvJPEG %llu, "
+		"returned "
+		"%llu\n",
 		stats->precision, stats->memory, stats->copy, v->graph, v->fuse, stats->workers,
-		start_s, n_files / run_s, cpu_s / run_s, worst, top1, n_files - 1, wrong);
+		start_s, n_files / run_s, cpu_s / run_s, worst, top1, n_files - 1, wrong,
+		stats->decoder, (unsigned long long)stats->nvjpeg_decoded,
+		(unsigned long long)stats->nvjpeg_returned);
 	fflush(stdout);
 }
 
@@ -280,6 +288,7 @@ static bool try_variant(const struct variant *v, bool explains)
 		config.memory = v->memory;
 		config.copy = v->copy;
 		config.graph = v->graph;
+		config.decoder = v->decoder;
 	}
 	if (explains) {
 		config.say = print_line;
@@ -288,6 +297,8 @@ static bool try_variant(const struct variant *v, bool explains)
 	if (fw_pipeline_create(&config, &pipeline, &err)) {
 		fprintf(stderr, "%s %s %s graph %d fuse %d workers %u: %s\n", v->precision,
 			v->memory, v->copy, v->graph, v->fuse, v->workers, err.message);
+		if (err.code == FW_ERR_UNSUPPORTED && v->decoder)
+			return true; /* there is no nvJPEG */
 		if (err.code == FW_ERR_UNSUPPORTED)
 			exit(77);
 		return false;
@@ -346,14 +357,17 @@ static bool try_all(void)
 static bool try_presets(void)
 {
 	const struct variant presets[] = {
-		{ "fp16", "pinned", "async", 1, 1, 0, 64 },
-		{ "fp32", "pinned", "async", 1, 1, 0, 64 },
-		{ "bf16", "pinned", "async", 1, 1, 2, 64 },
-		{ "fp32", "pageable", "blocking", 0, 0, 1, 64 },
+		{ "fp16", "pinned", "async", 1, 1, 0, 64, NULL },
+		{ "fp32", "pinned", "async", 1, 1, 0, 64, NULL },
+		{ "bf16", "pinned", "async", 1, 1, 2, 64, NULL },
+		{ "fp32", "pageable", "blocking", 0, 0, 1, 64, NULL },
+		{ "fp16", "pinned", "async", 1, 1, 2, 64, "nvjpeg" },
+		{ "fp16", "pinned", "async", 1, 1, 2, 64, "auto" },
+		{ "fp32", "pageable", "blocking", 0, 0, 1, 64, "nvjpeg" },
 	};
 	bool is_right = true;
 
-	for (int i = 0; i < (is_gpu() ? 4 : 1); i++)
+	for (int i = 0; i < (is_gpu() ? 7 : 1); i++)
 		is_right = try_variant(&presets[i], i < 2) && is_right;
 	return is_right;
 }
