@@ -3,9 +3,11 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SECONDS ?= 60
 DEMO ?= examples/before.json.gz
+SHAPES = examples/serve/shapes
 
 help:
 	@echo 'make demo      builds fullwarp and prints the report of a bundled trace'
+	@echo 'make demo-serve  builds fullwarp-serve, labels bundled pictures on the CPU and says where the time goes'
 	@echo 'make test      builds with sanitizers and runs every test'
 	@echo 'make install   installs below PREFIX ($(PREFIX)); DESTDIR is honoured'
 	@echo 'make dist      makes a tarball that runs on other distributions, from any folder'
@@ -20,6 +22,13 @@ demo: packages-build
 	@cmake --preset release -DBUILD_TESTING=OFF >/dev/null
 	@cmake --build --preset release --target fullwarp_cli
 	build/release/fullwarp report $(DEMO)
+
+demo-serve: packages-serve
+	@cmake --preset release -DBUILD_TESTING=OFF >/dev/null
+	@cmake --build --preset release --target fullwarp_serve
+	build/release/fullwarp-serve classify $(SHAPES).onnx examples/serve/pictures --labels $(SHAPES).txt --top 2 \
+		--engine onednn --quiet
+	build/release/fullwarp-serve bench $(SHAPES).onnx examples/serve/pictures --engine onednn --seconds 3 --repeats 1 --quiet
 
 test: packages-test
 	@scripts/run_tests.sh dev
@@ -39,4 +48,4 @@ packages-%:
 clean:
 	rm -rf build
 
-.PHONY: help build demo test install dist fuzz clean
+.PHONY: help build demo demo-serve test install dist fuzz clean

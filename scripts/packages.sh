@@ -1,5 +1,5 @@
 #!/bin/sh
-# packages.sh build|test|dist|fuzz|ci: installs the Debian packages that this job needs and that are missing, where it
+# packages.sh build|serve|test|dist|fuzz|ci: installs the Debian packages that this job needs and that are missing, where it
 # may (root, or sudo without a password); else prints the line to run and fails. Elsewhere than on Debian it only
 # leaves the finding of libraries to CMake.
 set -eu
@@ -10,11 +10,12 @@ nn="libprotobuf-c-dev protobuf-c-compiler libdnnl-dev libjpeg62-turbo-dev libspn
 check="libcmocka-dev python3 python3-torch clang-format universal-ctags mandoc tmux procps $nn libonnx-testdata python3-pil curl"
 case ${1:-} in
 build) wanted=$build ;;
+serve) wanted="$build $nn" ;;
 test) wanted="$build $check" ;;
 dist) wanted="$build binutils patchelf python3" ;;
 fuzz) wanted="$build $check clang libclang-rt-14-dev" ;;
 ci) wanted="$build $check clang libclang-rt-14-dev binutils patchelf python3-venv python3-torch git make prometheus" ;;
-*) echo "usage: packages.sh build|test|dist|fuzz|ci" >&2; exit 2 ;;
+*) echo "usage: packages.sh build|serve|test|dist|fuzz|ci" >&2; exit 2 ;;
 esac
 
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || exit 0
