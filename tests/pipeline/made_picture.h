@@ -66,24 +66,36 @@ static inline size_t made_describe(const struct made_wish *wish, struct fw_image
 	return end;
 }
 
+struct made_style {
+	uint32_t number;
+	double a, b; /* of a wave */
+};
+
+static inline uint8_t made_sample(const struct made_style *style, uint32_t x, uint32_t y,
+				  uint64_t *state)
+{
+	switch (style->number) {
+	case 0: return (uint8_t)made_random(state);
+	case 1: return (uint8_t)(127.5 + 127.5 * sin(style->a * x + style->b * y));
+	case 2: return (x / 3 + y / 5) % 2 ? 255 : 0;
+	default: return (uint8_t)((x * 7 + y * 3) / 4);
+	}
+}
+
 /* Fills the whole of its planes. */
 static inline void made_draw(const struct fw_image *image, uint64_t *state, uint8_t *cell)
 {
-	uint32_t style = made_random(state) % 4;
+	struct made_style style = { .number = made_random(state) % 4 };
 
 	for (uint32_t i = 0; i < image->n_planes; i++) {
 		const struct fw_image_plane *plane = &image->planes[i];
-		double a = made_random(state) % 100 / 50.0, b = made_random(state) % 100 / 50.0;
 
-		for (uint32_t y = 0; y < plane->height; y++) {
-			uint8_t *row = cell + plane->offset + (size_t)y * plane->stride;
-
+		style.a = made_random(state) % 100 / 50.0;
+		style.b = made_random(state) % 100 / 50.0;
+		for (uint32_t y = 0; y < plane->height; y++)
 			for (uint32_t x = 0; x < plane->stride; x++)
-				row[x] = (uint8_t)(style == 0   ? made_random(state)
-						   : style == 1 ? 127.5 + 127.5 * sin(a * x + b * y)
-						   : style == 2 ? (x / 3 + y / 5) % 2 * 255
-								: (x * 7 + y * 3) / 4);
-		}
+				cell[plane->offset + (size_t)y * plane->stride + x] =
+					made_sample(&style, x, y, state);
 	}
 }
 
