@@ -30,3 +30,18 @@ fw_status fw_cuda_fail(const struct fw_cuda *cuda, int result, const char *call,
 		name = "an error without a name";
 	return fw_fail(err, FW_ERR_IO, "%s: %s (%d)", call, name, result);
 }
+
+bool fw_cuda_uuid(const struct fw_cuda *cuda, int number, char text[FW_CUDA_UUID_BYTES])
+{
+	unsigned char u[16];
+	int handle;
+
+	if (!cuda->device_get_uuid || cuda->device_get(&handle, number) ||
+	    cuda->device_get_uuid(u, handle))
+		return false;
+	snprintf(text, FW_CUDA_UUID_BYTES,
+		 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0],
+		 u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13],
+		 u[14], u[15]);
+	return true;
+}

@@ -3,6 +3,7 @@
 /* The CUDA driver API, opened at run time: the program builds and starts on machines without one. */
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -75,6 +76,10 @@ enum fw_cuda_value {
 /* FW_ERR_UNSUPPORTED, with the loader's own words, where there is no driver or a symbol is missing. */
 fw_status fw_cuda_open(struct fw_cuda *cuda, struct fw_error *err);
 void fw_cuda_close(struct fw_cuda *cuda);
+
+/* "GPU-..." as NVML names it, of CUDA's number of a device, after cuInit; false: it has none. */
+#define FW_CUDA_UUID_BYTES 48
+bool fw_cuda_uuid(const struct fw_cuda *cuda, int number, char text[FW_CUDA_UUID_BYTES]);
 
 /* Fills err with the call's name and the driver's name of the result; returns FW_ERR_IO. */
 fw_status fw_cuda_fail(const struct fw_cuda *cuda, int result, const char *call,

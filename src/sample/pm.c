@@ -151,17 +151,9 @@ static fw_status find_device(const struct fw_cuda *cuda, const char *uuid, size_
 	if (!cuda->device_get_uuid || cuda->device_get_count(&count))
 		return fw_fail(err, FW_ERR_UNSUPPORTED, "CUDA does not name its devices");
 	for (int i = 0; i < count; i++) {
-		unsigned char u[16];
-		char text[48];
-		int handle;
+		char text[FW_CUDA_UUID_BYTES];
 
-		if (cuda->device_get(&handle, i) || cuda->device_get_uuid(u, handle))
-			continue;
-		snprintf(text, sizeof(text),
-			 "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x",
-			 u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11],
-			 u[12], u[13], u[14], u[15]);
-		if (!strcmp(text, uuid)) {
+		if (fw_cuda_uuid(cuda, i, text) && !strcmp(text, uuid)) {
 			*device = (size_t)i;
 			return FW_OK;
 		}

@@ -97,18 +97,30 @@ static turn_on *const turns[FW_BENCH_STEP_COUNT] = {
 #undef FW_BENCH_STEP
 };
 
-/* Whether the rows are a GPU's. */
-static bool has_gpu(const struct fw_pipeline_config *config)
+/* The engine of a GPU where none is named and there is one; else, and that is said, the CPU's. */
+static fw_status choose_engine(const struct fw_bench_job *job, bool *is_gpu, struct fw_error *err)
 {
+	const struct fw_pipeline_config *config = &job->config;
 	const struct fw_nn_engine_options options = { .name = "cudnn", .device = config->device };
 	struct fw_nn_engine *engine;
+	struct fw_error why;
+	fw_status status;
 
+	*is_gpu = config->engine && !strcmp(config->engine, "cudnn");
 	if (config->engine && config->engine[0])
-		return !strcmp(config->engine, "cudnn");
-	if (fw_nn_engine_open(&options, &engine, NULL))
-		return false;
-	fw_nn_engine_close(engine);
-	return true;
+		return FW_OK;
+	status = fw_nn_engine_open(&options, &engine, &why);
+	if (!status) {
+		fw_nn_engine_close(engine);
+		*is_gpu = true;
+	} else if (status != FW_ERR_UNSUPPORTED) {
+		if (err)
+			*err = why;
+		return status;
+	} else if (job->say) {
+		job->say(job->user, why.message);
+	}
+	return FW_OK;
 }
 
 static void say(const struct fw_bench_job *job, enum fw_bench_step step)
@@ -132,6 +144,13 @@ static fw_status run_step(struct fw_bench_job *job, bool is_gpu, enum fw_bench_s
 	}
 	status = fw_bench(job, &row->result, err);
 	row->is_measured = !status;
+	if (!status && step == FW_BENCH_STEP_NVJPEG && !strcmp(row->result.stats.decoder, "cpu")) {
+		row->is_measured = false;
+		fw_fail(&row->why, FW_ERR_UNSUPPORTED,
+			"there is no nvJPEG with an engine of its own");
+		fw_bench_result_release(&row->result);
+		return FW_OK;
+	}
 	if (!status || step == FW_BENCH_STEP_BEFORE)
 		return status;
 	row->has_failed = status != FW_ERR_UNSUPPORTED;
@@ -150,12 +169,18 @@ fw_status fw_bench_steps_run(const struct fw_bench_job *job, struct fw_bench_ste
 			     struct fw_error *err)
 {
 	struct fw_bench_job now = *job;
-	bool is_gpu = has_gpu(&job->config);
 	double rate_before = NAN;
-	fw_status status = FW_OK;
+	bool is_gpu;
+	fw_status status;
 
 	*result = (struct fw_bench_steps_result){ .n_rows = 0 };
-	now.config.engine = is_gpu ? "cudnn" : "onednn";
+	status = choose_engine(job, &is_gpu, err);
+	if (status)
+		return status;
+	now.config.engine =
+		is_gpu ? "cudnn" : "onednn"; /* a wrong word is the pipeline's to refuse */
+	if (job->config.engine && job->config.engine[0])
+		now.config.engine = job->config.engine;
 	now.has_closed = true;
 	now.n_rates = now.n_loads = 0;
 	for (int i = 0; i < FW_BENCH_STEP_COUNT && !status && !result->is_stopped; i++) {

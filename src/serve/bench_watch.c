@@ -45,6 +45,18 @@ bool fw_bench_rss_slope(const struct fw_bench_rss *samples, size_t n, double *sl
 	return true;
 }
 
+/* CUDA_VISIBLE_DEVICES makes CUDA's numbers others than NVML's. */
+static void find_uuid(struct fw_bench_watch *watch)
+{
+	struct fw_cuda cuda;
+
+	if (fw_cuda_open(&cuda, NULL))
+		return;
+	if (cuda.init(0) || !fw_cuda_uuid(&cuda, (int)watch->options.device, watch->uuid))
+		watch->uuid[0] = '\0';
+	fw_cuda_close(&cuda);
+}
+
 static fw_status open_devices(struct fw_bench_watch *watch, struct fw_error *err)
 {
 	const struct fw_devices_counters counters = {
@@ -55,6 +67,7 @@ static fw_status open_devices(struct fw_bench_watch *watch, struct fw_error *err
 
 	if (status)
 		return status;
+	find_uuid(watch);
 	watch->machine = calloc(1, sizeof(*watch->machine));
 	if (!watch->machine)
 		return fw_fail_nomem(err, sizeof(*watch->machine));
@@ -90,7 +103,7 @@ static void read_gpu(struct fw_bench_watch *watch, int64_t now_ns, bool is_first
 	fw_devices_read(watch->devices, now_ns, machine);
 	watch->read_ns = now_ns;
 	for (unsigned i = 0; i < machine->gpu_count && !machine->result; i++)
-		if (machine->gpus[i].index == watch->options.device)
+		if (!strcmp(machine->gpus[i].identity.uuid, watch->uuid))
 			gpu = &machine->gpus[i];
 	if (is_first || !gpu)
 		return;
@@ -166,7 +179,7 @@ static struct fw_value mean_of(const struct fw_bench_watch *watch, int which)
 	if (!watch->options.has_gpu)
 		return fw_value_unknown("the engine computes on the CPU");
 	if (watch->times[which] <= 0)
-		return fw_value_unknown(note ? note : "no reading of the GPU");
+		return fw_value_unknown(note ? note : "NVML does not know the GPU");
 	return fw_value_sampled(watch->sums[which] / watch->times[which], note);
 }
 

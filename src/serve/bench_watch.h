@@ -3,6 +3,7 @@
 /* What a measurement costs: CPU time and resident memory of this process, and how full the GPU is. */
 #include "base/error.h"
 #include "base/vec.h"
+#include "gpu/cuda.h"
 #include "sample/devices.h"
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ struct fw_bench_rss {
 
 struct fw_bench_watch_options {
 	bool has_gpu;    /* the engine is one of a GPU */
-	unsigned device; /* its number, in NVML's order */
+	unsigned device; /* its number, in CUDA's order */
 	FILE *rss;       /* gets every sample as a line; NULL: none */
 };
 
@@ -27,7 +28,8 @@ struct fw_bench_watch {
 	struct fw_bench_watch_options options;
 	struct fw_devices *devices; /* NULL: none are looked at */
 	struct fw_machine_sample *machine;
-	struct fw_vec rss; /* struct fw_bench_rss, since the last begin */
+	char uuid[FW_CUDA_UUID_BYTES]; /* of the GPU; empty: CUDA does not tell */
+	struct fw_vec rss;             /* struct fw_bench_rss, since the last begin */
 	int64_t opened_ns, began_ns, read_ns;
 	struct rusage began;
 	double sums[FW_GPU_VALUE_COUNT], times[FW_GPU_VALUE_COUNT]; /* value x s; s */
