@@ -2,6 +2,7 @@
 
 #include "inject/layout.h"
 #include "inject/pool.h"
+#include "inject/registered.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -142,30 +143,27 @@ static void subscribe(struct fw_session *s)
 	}
 }
 
-/* CUPTI_ERROR_INVALID_OPERATION, which cuptiActivityFlushAll is documented to answer. */
-#define NOT_REGISTERED 7
-
 static void ignore_call(void *user, int domain, uint32_t cbid, const void *data)
 {
 	(void)user, (void)domain, (void)cbid, (void)data;
 }
 
 /*
- * Where the program brought CUPTI along, it may have begun with it already. A flush fails as long as nobody has
- * registered callbacks for buffers, and a second subscriber is refused.
+ * Where the program brought CUPTI along, it may have begun with it already. A second subscriber is refused.
+ * Where CUPTI's data do not tell whether callbacks are registered, none are: who brings CUPTI along is mostly PyTorch.
  */
 static void look_for_profiler(struct fw_session *s)
 {
 	void *subscriber = NULL;
 
 	s->before.thread_ids = FW_CUPTI_THREAD_ID_PTHREAD;
-	s->before.flush_answer = NOT_REGISTERED;
+	/* While it is still true that nobody has registered callbacks, unless the program has. */
+	s->before.flush_answer = s->cupti.activity_flush_all(FW_CUPTI_FLUSH_COMPLETE);
 	if (!s->cupti.was_loaded)
 		return;
-	s->before.flush_answer = s->cupti.activity_flush_all(FW_CUPTI_FLUSH_COMPLETE);
 	if (s->cupti.get_thread_id_type && s->cupti.get_thread_id_type(&s->before.thread_ids))
 		s->before.thread_ids = FW_CUPTI_THREAD_ID_PTHREAD;
-	s->before.has_callbacks = !s->before.flush_answer;
+	s->before.has_callbacks = fw_registered_look(&s->cupti) == FW_REGISTERED_SOME;
 	if (!s->cupti.subscribe || !s->cupti.unsubscribe)
 		return;
 	s->before.has_subscriber = s->cupti.subscribe(&subscriber, ignore_call, NULL) != 0;
