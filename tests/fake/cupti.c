@@ -391,6 +391,13 @@ CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t on)
 }
 #endif
 
+CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t on)
+{
+	(void)on;
+	CHECK("cuptiActivityEnableLatencyTimestamps");
+	return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id)
 {
 	if (external_depth == DEPTH)

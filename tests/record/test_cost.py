@@ -30,7 +30,7 @@ class Cost(recorded.TestCase):
     def one(self, inject):
         # Kernels of no length, so that the timeline stays close to the clock.
         run = self.prepare("timed", LAUNCHES, inject=inject, script="kernel_ns 1\n", nvtx=False,
-                           env={"FW_FLOOR_CALLS": "1"})
+                           env={"FW_FLOOR_MODE": "calls"})
         del run.env["FW_FAKE_TRUTH"]
         run.run()
         self.assertEqual(run.status, 0, run.stderr)

@@ -6,8 +6,9 @@ import recorded
 
 
 class StandIns(recorded.TestCase):
-    def run_floor(self, *command, script=""):
-        return self.run_program(*command, script=script, inject=recorded.FLOOR, env={"FW_FLOOR_COUNT": "1"}, nvtx=False)
+    def run_floor(self, *command, script="", env=()):
+        return self.run_program(*command, script=script, inject=recorded.FLOOR, env={"FW_FLOOR_COUNT": "1", **dict(env)},
+                                nvtx=False)
 
     def test_every_kernel_reaches_the_client_once(self):
         run = self.run_floor("launch", 1000)
@@ -20,6 +21,11 @@ class StandIns(recorded.TestCase):
     def test_uninvited_records_come_when_the_script_says_so(self):
         run = self.run_floor("launch", 10, script="uninvited 900\nuninvited 17\n")
         self.assertEqual(run.stderr, "floor: 10 kernels, 20 others\n")
+
+    def test_ways_to_learn_when_a_launch_was_called(self):
+        for mode in "calls", "callback-empty", "callback", "callback-tsc":
+            run = self.run_floor("launch", 50, env={"FW_FLOOR_MODE": mode})
+            self.assertEqual(run.stderr, f"floor: 50 kernels, {0 if mode == 'callback-empty' else 50} others\n", mode)
 
     def test_a_client_that_gets_an_error_is_left_out(self):
         # 15 is CUPTI_ERROR_NOT_INITIALIZED.

@@ -12,6 +12,7 @@ import counters  # noqa: E402
 import ddp  # noqa: E402
 import examples  # noqa: E402
 import kills  # noqa: E402
+import launch  # noqa: E402
 import overhead  # noqa: E402
 import selfprofile  # noqa: E402
 import shim  # noqa: E402
@@ -21,7 +22,7 @@ import truth  # noqa: E402
 
 ROWS = {"truth": truth.rows, "counters": counters.rows, "overhead": overhead.rows, "kills": kills.rows,
         "soak": soak.rows, "ddp": ddp.rows, "examples": examples.rows, "breaks": shim.rows, "smoke": smoke.rows,
-        "selfprofile": selfprofile.rows}
+        "selfprofile": selfprofile.rows, "launch": launch.rows}
 RSS_SLOPE_BYTES_S = (1 << 20) / 60  # 1 MiB a minute
 
 

@@ -23,7 +23,7 @@ PARTS = {"smoke": ("smoke", "run", 60), "truth": ("truth", "run", 200), "counter
          "overhead": ("overhead", "run", 290), "kills": ("kills", "run", 150), "ddp": ("ddp", "run", 160),
          "breaks": ("shim", "run", 190), "examples": ("examples", "run", 400), "growth": ("examples", "run_growth", 200),
          "variants": ("variants", "run", 280), "selfprofile": ("selfprofile", "run", 60),
-         "soak": ("soak", "run", 640)}
+         "launch": ("launch", "run", 110), "soak": ("soak", "run", 640)}
 
 
 def versions():

@@ -2,8 +2,8 @@
 # run.sh BUNDLE OUT PART...: on a host with a GPU and PyTorch, measures what `fullwarp record` says and costs. BUNDLE is
 # made by scripts/gpu_bundle.sh. Parts, with the seconds they take: smoke 30, truth 120, counters 60, overhead 140, kills 60,
 # ddp 70 (two GPUs), breaks 60, examples 250, growth 110, soak 500 (beside the others where there is a second GPU),
-# variants 150 (what each kind of record costs), selfprofile 15 (programs that profile themselves). Writes
-# OUT/record.json, logs and OUT/reports.tar.gz, and prints a table last.
+# variants 150 (what each kind of record costs), selfprofile 15 (programs that profile themselves), launch 60
+# (the launch loop of overhead alone, and ways to make it cheaper). Writes OUT/record.json, logs and OUT/reports.tar.gz, and prints a table last.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bundle=$(cd "$1" && pwd)
