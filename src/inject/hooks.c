@@ -159,13 +159,16 @@ static const struct fw_hook *hook_of(const struct work *w, const char *name)
 	return NULL;
 }
 
-/* Whether any of the names is among the object's undefined symbols: those come before what is hashed. */
+/*
+ * Whether any of the names is among the object's undefined symbols: those come before what is hashed. Where
+ * nothing is hashed, as in programs that export nothing, the table does not tell how many there are.
+ */
 static bool imports(const struct work *w, const struct object *o)
 {
 	for (uint32_t i = 1; o->hash && i < o->hash[1]; i++)
 		if (hook_of(w, o->names + o->symbols[i].st_name))
 			return true;
-	return !o->hash;
+	return !o->hash || o->hash[1] <= 1;
 }
 
 static void rebind(struct work *w, const struct object *o, const ElfW(Rela) * r, size_t count)
