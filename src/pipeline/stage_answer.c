@@ -1,4 +1,5 @@
 /* The thread that calls the callbacks, one after the other. A slot is free again before its callback is called. */
+#include "pipeline/ranges.h"
 #include "pipeline/stages.h"
 
 #include <string.h>
@@ -30,7 +31,9 @@ static void call(const struct fw_flow_slot *slot)
 	};
 
 	memcpy(answer.stage_ns, slot->stage_ns, sizeof(answer.stage_ns));
+	fw_range_push("answer");
 	slot->request.callback(slot->request.user, &answer);
+	fw_range_pop();
 }
 
 void *fw_flow_answer_main(void *argument)

@@ -2,6 +2,7 @@
  * The workers: each takes a batch of what is decoded and computes it with its own instance of the network. A worker that
  * is free takes what is there (or waits max_delay for more): batches form while all workers are busy.
  */
+#include "pipeline/ranges.h"
 #include "pipeline/stages.h"
 
 /* When a worker takes what there is. Under the lock; there is something. */
@@ -117,7 +118,9 @@ void *fw_flow_compute_main(void *argument)
 		if (!take_batch(flow, thread))
 			continue;
 		pthread_mutex_unlock(&flow->lock);
+		fw_range_push("compute");
 		status = flow->work.compute(thread->worker, &thread->batch, &err);
+		fw_range_pop();
 		pthread_mutex_lock(&flow->lock);
 		finish_batch(flow, thread, status, &err);
 	}

@@ -1,4 +1,5 @@
 /* The decoding threads: compressed bytes into a cell. A cell is taken before a request, so that none waits half done. */
+#include "pipeline/ranges.h"
 #include "pipeline/stages.h"
 
 /* Under the lock. False: the thread's end. */
@@ -32,7 +33,12 @@ static fw_status decode(const struct fw_flow_thread *thread, struct fw_flow_slot
 		.image = &slot->image,
 	};
 
-	return flow->work.decode(thread->decoder, &picture, &slot->err);
+	fw_status status;
+
+	fw_range_push("decode");
+	status = flow->work.decode(thread->decoder, &picture, &slot->err);
+	fw_range_pop();
+	return status;
 }
 
 void *fw_flow_decode_main(void *argument)

@@ -3,6 +3,7 @@
 
 #include "pipeline/nvjpeg_lane.h"
 #include "pipeline/preprocess_gpu.h"
+#include "pipeline/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -455,8 +456,11 @@ static fw_status run(struct fw_gpu_worker *w, struct fw_flow_batch *batch, struc
 {
 	fw_status status = fw_gpu_enter(w->gpu, err);
 
-	if (!status)
-		status = copy_batch(w, batch, err);
+	if (status)
+		return status;
+	fw_range_push("copy");
+	status = copy_batch(w, batch, err);
+	fw_range_pop();
 	if (!status)
 		status = launch(w, batch->size, err);
 	return status ? status : await(w, err);
