@@ -7,7 +7,7 @@
 #   steps 140           ours, its remedies turned on one at a time
 #   story 35            ours recorded, with its remedies off and on: findings and their bounds
 #   story-loops 80      PyTorch's loops recorded
-#   train 90            ResNet-50 in training, eager and compiled, fp32 and fp16
+#   train 95            ResNet-50 in training, eager and compiled, fp32 and fp16
 #   train-kernels 90    achieved occupancy of the convolutions, by ncu, after 'train'
 #   rss 490             eight minutes at half load: memory
 #   max-autotune 330    the after loop compiled with max-autotune

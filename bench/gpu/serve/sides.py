@@ -6,6 +6,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import watch
@@ -20,6 +21,7 @@ OWN = {"C": ("C, CPU decode", [], 1.0), "Cn": ("C, nvJPEG", ["--decoder", "nvjpe
 # The engine alone, its input on the GPU: gpu_nn's command.
 RESIDENT = {"C0": ("C, input on the GPU", "twice"), "C1": ("C, input on the GPU, one instance", "time")}
 RESIDENT_BATCH = 64
+WARM_UP_S = 1
 
 
 def end(child):
@@ -44,6 +46,16 @@ def finish(command, seconds, env, text=None):
     finally:
         end(child)
     return subprocess.CompletedProcess(command, child.returncode, out, err)
+
+
+def read_until(stream, words):
+    """The lines up to the first that has these words, or to the end."""
+    said = ""
+    for line in stream:
+        said += line
+        if words in line:
+            break
+    return said
 
 
 class Child:
@@ -139,21 +151,26 @@ class Own:
         self.name, self.options, self.share = OWN[variant]
 
     def bench(self, seconds, *options, repeats=1, loads=1):
-        """One run of `fullwarp-serve bench`: its result, and what was seen of it from outside."""
+        """One run of `fullwarp-serve bench`: its result, and what was seen of the first load from outside."""
         visit = self.visit
-        command = [visit.serve, "bench", str(visit.model), str(visit.images), "--format", "json", "--quiet", "--warmup", "1",
+        command = [visit.serve, "bench", str(visit.model), str(visit.images), "--format", "json", "--warmup", str(WARM_UP_S),
                    "--seconds", f"{seconds:g}", "--repeats", str(repeats), *visit.own_options, *self.options, *options]
-        began = time.monotonic()
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=visit.env,
-                                 start_new_session=True)
+        limit = ((seconds + WARM_UP_S) * repeats * 2 + 60) * loads
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 env=visit.env, start_new_session=True)
+        end_it = threading.Timer(limit, end, [child])
+        end_it.start()
         try:
-            with watch.Watch(child.pid, 0) as seen:
-                out, err = child.communicate(timeout=((seconds + 1) * repeats * 2 + 60) * loads)
+            said = read_until(child.stderr, " loop, ")
+            time.sleep(WARM_UP_S)
+            with watch.Watch(child.pid, max(seconds * 0.7, 0.5), visit.fullwarp if seconds >= 1 else None, visit.env) as seen:
+                out, err = child.communicate()
         finally:
+            end_it.cancel()
             end(child)
         if child.returncode:
-            raise RuntimeError(f"{self.name}: {' '.join(command[1:2] + command[4:])}: status {child.returncode}: {err.strip()[-300:]}")
-        return json.loads(out), {**seen.found, "took_s": time.monotonic() - began}
+            raise RuntimeError(f"{self.name}: {' '.join(command[4:])}: status {child.returncode}: {(said + err).strip()[-300:]}")
+        return json.loads(out), seen.found
 
     def wait_ready(self):
         """A short run that finds the choices for this GPU: nothing of ours is cached before the first one."""
@@ -162,14 +179,7 @@ class Own:
 
     def run(self, seconds):
         result, seen = self.bench(seconds * self.share)
-        run = result["runs"][0]
-        found = {"rate": run["images_s"], "ready_cached_s": result["ready_ms"] / 1e3, "cores": run.get("cpu_cores"),
-                 "memory": seen.get("memory")}
-        for name, ours, _ in watch.COUNTERS:
-            found[ours] = run.get("gpu", {}).get(name, {}).get("value")
-        if "GPU-Util" in seen and run.get("gpu", {}).get("busy_percent", {}).get("value") is not None:
-            found["GPU-Util"] = run["gpu"]["busy_percent"]["value"]  # without the start
-        return found
+        return {"rate": result["runs"][0]["images_s"], "ready_cached_s": result["ready_ms"] / 1e3, **seen}
 
     def close(self):
         pass

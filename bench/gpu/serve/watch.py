@@ -13,6 +13,12 @@ COUNTERS = (("sm_busy_percent", "SM busy", "%"), ("tensor_percent", "tensor pipe
 TICK = os.sysconf("SC_CLK_TCK")
 
 
+def visible_gpu():
+    """NVML's number of the GPU that CUDA shows us first: NVML knows nothing of CUDA_VISIBLE_DEVICES."""
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0]
+    return int(first) if first.isdigit() else 0
+
+
 def tree(root):
     """The process and all below it."""
     parents = {}
@@ -52,7 +58,7 @@ def top(fullwarp, seconds, env):
     command = [fullwarp, "top", "--once", "--interval", f"{seconds:g}", "--format", "json"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=seconds + 20, check=True)
-        values = json.loads(done.stdout)["gpus"][0]["values"]
+        values = json.loads(done.stdout)["gpus"][visible_gpu()]["values"]
         return {ours: values[name]["value"] for name, ours, _ in COUNTERS if values[name]["value"] is not None}
     except (OSError, subprocess.SubprocessError, ValueError, LookupError) as error:
         print(f"no counters: {(getattr(error, 'stderr', None) or str(error)).strip()[-200:]}", flush=True)
@@ -69,8 +75,8 @@ class Watch:
     def __enter__(self):
         self.smi = None
         try:
-            self.smi = subprocess.Popen(["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "-lms", "200"],
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self.smi = subprocess.Popen(["nvidia-smi", "-i", str(visible_gpu()), "--query-gpu=utilization.gpu",
+                                         "--format=csv,noheader,nounits", "-lms", "200"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         except OSError:
             pass
         self.began, self.before = time.monotonic(), {pid: cpu_seconds(pid) for pid in tree(self.pid)}
