@@ -1,5 +1,6 @@
 /*
- * Measures the candidates of a problem: several runs of one candidate are captured into a CUDA graph, so that what is
+ * Looks for an engine among the candidates of a problem. Each runs once on poisoned memory, whether it is measured or not:
+ * some read a residual where there is none. Where there is time they are measured: several runs of one candidate are captured into a CUDA graph, so that what is
  * timed is the GPU's work and not the launching of it, which for small layers takes longer.
  */
 #include "nn/cudnn_choice.h"
@@ -74,6 +75,7 @@ static fw_status allocate(struct fw_nn_trial *trial, const struct fw_nn_problem 
 					 &trial->at.workspace, err);
 	if (status)
 		return status;
+	trial->workspace_bytes = USUAL_WORKSPACE;
 	/* Small numbers of one sign: no infinities, whatever the type. */
 	gpu->cuda.memset_async(trial->at.x, 0x2c, x, trial->stream);
 	gpu->cuda.memset_async(trial->at.w, 0x2c, w, trial->stream);
@@ -252,28 +254,33 @@ static int keeps_poison(const struct fw_nn_trial *trial, const struct fw_nn_prob
 	return result;
 }
 
-/*
- * *us negative: this candidate does not run, or not right. A failure is one of the GPU. The first run loads the kernels,
- * which cannot be captured, the second tells the hopeless.
- */
-static fw_status measure(struct fw_nn_trial *trial, struct candidate *candidate, float best,
-			 float *us, struct fw_error *err)
+/* One run. *right false: the candidate does not run, or not right. A failure is one of the GPU. */
+static fw_status try_once(const struct fw_nn_trial *trial, const struct candidate *candidate,
+			  bool *right, struct fw_error *err)
 {
 	const struct fw_nn_problem *problem = &candidate->choice->problem;
 	bool keeps = false;
-	float alone;
 	int result;
 
-	*us = -1;
+	*right = false;
 	if (!problem->z_step)
 		poison(trial, problem);
 	if (enqueue(trial, candidate))
 		return FW_OK;
-	result = launch(trial, candidate, NULL, &alone);
-	if (!result && !problem->z_step)
-		result = keeps_poison(trial, problem, &keeps);
-	if (!result && keeps)
-		return FW_OK;
+	result = problem->z_step ? trial->gpu->cuda.stream_synchronize(trial->stream)
+				 : keeps_poison(trial, problem, &keeps);
+	*right = !keeps;
+	return fw_nn_gpu_check(trial->gpu, result, "the first run of an engine", err);
+}
+
+/* *us negative: much slower than the best. The first run loaded the kernels, this one tells the hopeless. */
+static fw_status measure(const struct fw_nn_trial *trial, struct candidate *candidate, float best,
+			 float *us, struct fw_error *err)
+{
+	float alone;
+	int result = launch(trial, candidate, NULL, &alone);
+
+	*us = -1;
 	if (!result && best >= 0 && alone > best * HOPELESS_ALONE + HOST_LAUNCH_US)
 		return FW_OK;
 	candidate->runs = runs_for(alone);
@@ -282,10 +289,15 @@ static fw_status measure(struct fw_nn_trial *trial, struct candidate *candidate,
 	return fw_nn_gpu_check(trial->gpu, result, "measuring an engine", err);
 }
 
-/* Whether another candidate should be looked at; counts what was left out. */
-static bool has_time(struct fw_nn_trial *trial, const struct fw_nn_choice *best)
+static bool is_found(const struct fw_nn_choice *best)
 {
-	return best->us < 0 || fw_nn_now_s() < trial->until_s;
+	return best->is_gemm || best->plan.plan;
+}
+
+/* Whether no other candidate should be looked at. */
+static bool is_done(const struct fw_nn_trial *trial, const struct fw_nn_choice *best)
+{
+	return is_found(best) && !(trial && trial->measures && fw_nn_now_s() < trial->until_s);
 }
 
 /* Takes a candidate over as the best; what it owns moves. */
@@ -300,39 +312,94 @@ static void take(const struct fw_nn_gpu *gpu, struct fw_nn_choice *best,
 	candidate->plan = (struct fw_nn_conv_plan){ 0 };
 }
 
-static fw_status try_convs(const struct fw_nn_gpu *gpu, struct fw_nn_trial *trial,
-			   struct fw_nn_choice *best, struct fw_error *err)
+/*
+ * Runs a candidate, and takes it if it runs right and none, or a slower one, was taken before. One that runs right but cannot
+ * be captured stands behind all that can.
+ */
+static fw_status consider(const struct fw_nn_trial *trial, struct candidate *run,
+			  struct fw_nn_choice *choice, struct fw_nn_choice *best,
+			  struct fw_error *err)
 {
+	bool better = false;
+	fw_status status = try_once(trial, run, &better, err);
+
+	if (!status && better && trial->measures) {
+		status = measure(trial, run, best->us, &choice->us, err);
+		better = choice->us < 0 ? !is_found(best) : best->us < 0 || choice->us < best->us;
+	}
+	if (!status && better)
+		take(trial->gpu, best, choice);
+	return status;
+}
+
+/*
+ * fallback: among the slow engines. *needed: the least workspace of those that need more than the trial has; 0: there are
+ * none.
+ */
+static fw_status try_convs(const struct fw_nn_trial *trial, struct fw_nn_choice *best,
+			   bool fallback, size_t *needed, struct fw_error *err)
+{
+	const struct fw_nn_gpu *gpu = best->conv.gpu;
 	const struct fw_nn_addresses at =
 		trial ? places(trial, &best->problem) : (struct fw_nn_addresses){ 0 };
 	struct fw_nn_config configs[FW_NN_MAX_CONFIGS];
 	fw_status status;
 	uint32_t n;
 
-	status = fw_nn_conv_configs(&best->conv, best->problem.precision, configs, &n, err);
-	for (uint32_t i = 0; !status && i < n; i++) {
+	*needed = 0;
+	status = fw_nn_conv_configs(&best->conv, fallback, configs, &n, err);
+	for (uint32_t i = 0; !status && i < n && !is_done(trial, best); i++) {
 		struct fw_nn_choice candidate = *best;
 		struct candidate run = { .choice = &candidate };
+		size_t bytes;
 
 		candidate.plan = (struct fw_nn_conv_plan){ 0 };
 		candidate.is_gemm = false;
 		candidate.config = configs[i];
-		if (trial ? !has_time(trial, best) : best->plan.plan != NULL)
-			break;
 		if (fw_nn_conv_plan_open(&best->conv, &configs[i], &candidate.plan, NULL))
 			continue;
-		candidate.workspace_bytes = candidate.plan.workspace_bytes;
-		if (candidate.workspace_bytes <= USUAL_WORKSPACE && trial &&
-		    !fw_nn_conv_pack(gpu, &at, &run.pack, NULL)) {
-			status = measure(trial, &run, best->us, &candidate.us, err);
-			gpu->cudnn.descriptor_destroy(run.pack);
-			if (!status && candidate.us >= 0 &&
-			    (best->us < 0 || candidate.us < best->us))
-				take(gpu, best, &candidate);
-		} else if (!trial) {
+		bytes = candidate.workspace_bytes = candidate.plan.workspace_bytes;
+		if (!trial) {
 			take(gpu, best, &candidate);
+		} else if (bytes > trial->workspace_bytes) {
+			*needed = *needed && *needed < bytes ? *needed : bytes;
+		} else if (!fw_nn_conv_pack(gpu, &at, &run.pack, NULL)) {
+			status = consider(trial, &run, &candidate, best, err);
+			gpu->cudnn.descriptor_destroy(run.pack);
 		}
 		fw_nn_conv_plan_close(gpu, &candidate.plan);
+	}
+	return status;
+}
+
+static fw_status grow_workspace(struct fw_nn_trial *trial, size_t bytes, struct fw_error *err)
+{
+	fw_nn_gpu_free(trial->gpu, trial->at.workspace);
+	trial->at.workspace = 0;
+	trial->workspace_bytes = 0;
+	if (fw_nn_gpu_alloc(trial->gpu, bytes, "measuring engines", &trial->at.workspace, err))
+		return err ? err->code : FW_ERR_NOMEM;
+	trial->workspace_bytes = bytes;
+	return FW_OK;
+}
+
+/* Engines with more than the usual workspace, and then slow ones, are looked at only where no other runs right. */
+static fw_status choose_conv(struct fw_nn_trial *trial, struct fw_nn_choice *best,
+			     struct fw_error *err)
+{
+	fw_status status = FW_OK;
+
+	for (unsigned i = 0; !status && i < 2; i++) {
+		size_t needed;
+
+		status = try_convs(trial, best, i == 1, &needed, err);
+		while (!status && trial && !is_found(best) && needed) {
+			status = grow_workspace(trial, needed, err);
+			if (!status)
+				status = try_convs(trial, best, i == 1, &needed, err);
+		}
+		if (is_found(best))
+			break;
 	}
 	return status;
 }
@@ -342,14 +409,14 @@ static fw_status try_gemms(const struct fw_nn_gpu *gpu, struct fw_nn_trial *tria
 {
 	struct fw_cublaslt_result results[FW_NN_MAX_ALGOS];
 	struct fw_nn_gemm gemm;
-	fw_status status = fw_nn_gemm_open(gpu, &best->problem, trial->at.bias, &gemm, err);
+	fw_status status = FW_OK;
 	uint32_t n = 0;
 
-	if (status)
-		return status;
+	if (fw_nn_gemm_open(gpu, &best->problem, trial ? trial->at.bias : ANY_ADDRESS, &gemm, NULL))
+		return FW_OK; /* cuDNN's engines are left */
 	if (fw_nn_gemm_algos(&gemm, results, &n, NULL))
 		n = 0;
-	for (uint32_t i = 0; !status && i < n && has_time(trial, best); i++) {
+	for (uint32_t i = 0; !status && i < n && !is_done(trial, best); i++) {
 		struct fw_nn_choice candidate = *best;
 		struct candidate run = { .choice = &candidate, .gemm = &gemm };
 
@@ -357,64 +424,37 @@ static fw_status try_gemms(const struct fw_nn_gpu *gpu, struct fw_nn_trial *tria
 		candidate.is_gemm = true;
 		candidate.algo = results[i].algo;
 		candidate.workspace_bytes = results[i].workspace_bytes;
-		status = measure(trial, &run, best->us, &candidate.us, err);
-		if (!status && candidate.us >= 0 && (best->us < 0 || candidate.us < best->us))
+		if (trial)
+			status = consider(trial, &run, &candidate, best, err);
+		else
 			take(gpu, best, &candidate);
 	}
 	fw_nn_gemm_close(&gemm);
 	return status;
 }
 
-/* cuBLASLt's first proposal, unmeasured. */
-static bool propose_gemm(const struct fw_nn_gpu *gpu, struct fw_nn_choice *choice)
-{
-	struct fw_cublaslt_result results[FW_NN_MAX_ALGOS];
-	struct fw_nn_gemm gemm;
-	uint32_t n = 0;
-
-	if (fw_nn_gemm_open(gpu, &choice->problem, ANY_ADDRESS, &gemm, NULL))
-		return false;
-	if (fw_nn_gemm_algos(&gemm, results, &n, NULL))
-		n = 0;
-	fw_nn_gemm_close(&gemm);
-	if (!n)
-		return false;
-	choice->is_gemm = true;
-	choice->algo = results[0].algo;
-	choice->workspace_bytes = results[0].workspace_bytes;
-	return true;
-}
-
+/* Unmeasured, cuBLASLt's first is taken before cuDNN's; where engines are measured, their order does not matter. */
 fw_status fw_nn_choice_make(const struct fw_nn_gpu *gpu, const struct fw_nn_problem *problem,
 			    struct fw_nn_trial *trial, struct fw_nn_choice *choice,
 			    struct fw_error *err)
 {
-	const bool product = gpu->lt_handle && fw_nn_is_gemm(problem);
 	fw_status status;
 
 	*choice = (struct fw_nn_choice){ .problem = *problem, .us = -1 };
 	fw_nn_problem_key(problem, choice->key);
-	if (trial && fw_nn_now_s() >= trial->until_s) {
-		trial->n_unmeasured++;
-		trial = NULL;
-	} else if (trial) {
-		trial->n_measured++;
-	}
-	if (!trial && product && propose_gemm(gpu, choice))
-		return FW_OK;
-	status = fw_nn_conv_open(gpu, problem, &choice->conv, err);
-	if (status)
-		return status;
-	if (trial)
+	if (trial) {
+		trial->measures = fw_nn_now_s() < trial->until_s;
+		trial->n_measured += trial->measures;
 		gpu->cudnn.set_stream(gpu->cudnn_handle, trial->stream);
-	status = try_convs(gpu, trial, choice, err);
-	if (!status && trial && product)
+	}
+	status = fw_nn_conv_open(gpu, problem, &choice->conv, err);
+	if (!status && gpu->lt_handle && fw_nn_is_gemm(problem))
 		status = try_gemms(gpu, trial, choice, err);
-	if (!status && trial && choice->us < 0) /* none ran right within the usual workspace */
-		status = try_convs(gpu, NULL, choice, err);
-	if (!status && !choice->is_gemm && !choice->plan.plan)
-		status = fw_fail(err, FW_ERR_UNSUPPORTED, "no engine of cuDNN solves %s",
-				 choice->key);
+	if (!status && !is_done(trial, choice))
+		status = choose_conv(trial, choice, err);
+	if (!status && !is_found(choice))
+		status = fw_fail(err, FW_ERR_UNSUPPORTED, "no engine of cuDNN solves %s%s",
+				 choice->key, trial ? ", or none runs right" : "");
 	if (status)
 		fw_nn_choice_close(gpu, choice);
 	return status;

@@ -15,13 +15,15 @@ struct fw_nn_choice {
 	struct fw_nn_conv_plan plan;
 };
 
-/* Memory and a stream to measure with. */
+/* Memory and a stream to run engines with. */
 struct fw_nn_trial {
 	const struct fw_nn_gpu *gpu;
 	void *stream, *start, *end;
 	struct fw_nn_addresses at;
+	size_t workspace_bytes;
 	double until_s; /* CLOCK_MONOTONIC: nothing is measured after it */
-	uint32_t n_measured, n_unmeasured;
+	bool measures;  /* of this problem: the fastest is taken, else the first that runs right */
+	uint32_t n_measured;
 };
 
 /* problems: those to come, which say how much memory is needed. */
@@ -29,7 +31,10 @@ fw_status fw_nn_trial_open(const struct fw_nn_gpu *gpu, const struct fw_nn_probl
 			   uint32_t n, struct fw_nn_trial *trial, struct fw_error *err);
 void fw_nn_trial_close(struct fw_nn_trial *trial);
 
-/* trial NULL: heuristics only. FW_ERR_UNSUPPORTED: no engine solves it. */
+/*
+ * The choice has run right once, and is the fastest where there was time to measure. trial NULL, for planning without a GPU:
+ * the heuristics' first, which has not run. FW_ERR_UNSUPPORTED: no engine solves it.
+ */
 fw_status fw_nn_choice_make(const struct fw_nn_gpu *gpu, const struct fw_nn_problem *problem,
 			    struct fw_nn_trial *trial, struct fw_nn_choice *choice,
 			    struct fw_error *err);

@@ -212,7 +212,7 @@ fw_status fw_nn_conv_open(const struct fw_nn_gpu *gpu, const struct fw_nn_proble
 {
 	struct making m = { .cudnn = &gpu->cudnn };
 
-	*conv = (struct fw_nn_conv){ .gpu = gpu };
+	*conv = (struct fw_nn_conv){ .gpu = gpu, .precision = problem->precision };
 	build(&m, conv, problem);
 	if (!m.result)
 		return FW_OK;
@@ -344,8 +344,7 @@ static bool is_known(const struct fw_nn_config *configs, uint32_t n,
 }
 
 /* What one kind of heuristics proposes, appended to configs. */
-static int ask(const struct fw_nn_conv *conv, int mode, enum fw_nn_precision precision,
-	       struct fw_nn_config *configs, uint32_t *n)
+static int ask(const struct fw_nn_conv *conv, int mode, struct fw_nn_config *configs, uint32_t *n)
 {
 	const struct fw_cudnn *cudnn = &conv->gpu->cudnn;
 	struct making m = { .cudnn = cudnn };
@@ -366,7 +365,7 @@ static int ask(const struct fw_nn_conv *conv, int mode, enum fw_nn_precision pre
 		m.result = cudnn->get_attribute(heuristics, FW_CUDNN_ENGINEHEUR_RESULTS,
 						FW_CUDNN_TYPE_DESCRIPTOR, made, &count, proposed);
 	for (int64_t i = 0; !m.result && i < count && i < made && *n < FW_NN_MAX_CONFIGS; i++)
-		if (read_config(cudnn, proposed[i], precision, &configs[*n]) &&
+		if (read_config(cudnn, proposed[i], conv->precision, &configs[*n]) &&
 		    !is_known(configs, *n, &configs[*n]))
 			++*n;
 	while (made)
@@ -376,19 +375,19 @@ static int ask(const struct fw_nn_conv *conv, int mode, enum fw_nn_precision pre
 	return m.result;
 }
 
-fw_status fw_nn_conv_configs(const struct fw_nn_conv *conv, enum fw_nn_precision precision,
+fw_status fw_nn_conv_configs(const struct fw_nn_conv *conv, bool fallback,
 			     struct fw_nn_config configs[FW_NN_MAX_CONFIGS], uint32_t *n,
 			     struct fw_error *err)
 {
 	int result;
 
 	*n = 0;
-	ask(conv, FW_CUDNN_HEUR_MODE_A, precision, configs, n);
-	if (*n)
-		return FW_OK;
-	/* Engines for everything, and slow. */
-	result = ask(conv, FW_CUDNN_HEUR_MODE_FALLBACK, precision, configs, n);
-	return result ? fw_cudnn_fail(&conv->gpu->cudnn, result, "cuDNN's heuristics", err) : FW_OK;
+	result = ask(conv, fallback ? FW_CUDNN_HEUR_MODE_FALLBACK : FW_CUDNN_HEUR_MODE_A, configs,
+		     n);
+	/* The first kind refuses what it has no engine for. */
+	return result && fallback
+		       ? fw_cudnn_fail(&conv->gpu->cudnn, result, "cuDNN's heuristics", err)
+		       : FW_OK;
 }
 
 /* The engine with its settings, made again from their numbers. */

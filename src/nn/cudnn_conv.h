@@ -40,6 +40,7 @@ struct fw_nn_parts {
 /* The operation graph: conv, + z * (0 or 1), + bias, relu. It outlives the plans made of it. */
 struct fw_nn_conv {
 	const struct fw_nn_gpu *gpu;
+	enum fw_nn_precision precision;
 	void *graph;
 	struct fw_nn_parts parts;
 };
@@ -59,9 +60,9 @@ void fw_nn_conv_close(struct fw_nn_conv *conv);
 
 /*
  * The engines that cuDNN's heuristics propose, best first: precompiled, deterministic, and in fp32 without TF32 and
- * without Winograd. *n may be 0.
+ * without Winograd. fallback: those for everything, and slow. *n may be 0.
  */
-fw_status fw_nn_conv_configs(const struct fw_nn_conv *conv, enum fw_nn_precision precision,
+fw_status fw_nn_conv_configs(const struct fw_nn_conv *conv, bool fallback,
 			     struct fw_nn_config configs[FW_NN_MAX_CONFIGS], uint32_t *n,
 			     struct fw_error *err);
 

@@ -51,26 +51,46 @@ static bool recall(struct fw_nn_gpu_network *network, const struct fw_nn_problem
 	return false;
 }
 
-static fw_status choose(struct fw_nn_gpu_network *network, const struct fw_nn_problem *problem,
-			const struct fw_nn_cache *cache, struct fw_nn_trial *trial,
-			struct fw_error *err)
+/* Problems on the way to their choices. */
+struct choosing {
+	struct fw_nn_gpu_network *network;
+	const struct fw_nn_problem *problems;
+	uint32_t n;
+	struct fw_nn_cache cache;
+	struct fw_nn_trial trial; /* opened for the first problem without a stored choice */
+};
+
+static fw_status choose(struct choosing *c, const struct fw_nn_problem *problem,
+			struct fw_nn_choice *choice, struct fw_error *err)
+{
+	const struct fw_nn_gpu *gpu = c->network->gpu;
+	fw_status status = FW_OK;
+
+	if (recall(c->network, problem, &c->cache, choice))
+		return FW_OK;
+	if (gpu->device_property) /* nothing can run */
+		return fw_nn_choice_make(gpu, problem, NULL, choice, err);
+	if (!c->trial.gpu)
+		status = fw_nn_trial_open(gpu, c->problems, c->n, &c->trial, err);
+	return status ? status : fw_nn_choice_make(gpu, problem, &c->trial, choice, err);
+}
+
+static fw_status choose_one(struct choosing *c, const struct fw_nn_problem *problem,
+			    struct fw_error *err)
 {
 	struct fw_nn_choice *choice = calloc(1, sizeof(*choice));
-	fw_status status = FW_OK;
+	fw_status status;
 
 	if (!choice)
 		return fw_fail_nomem(err, sizeof(*choice));
-	if (!recall(network, problem, cache, choice))
-		status = fw_nn_choice_make(network->gpu, problem, trial, choice, err);
-	if (status) {
-		free(choice);
-		return status;
+	status = choose(c, problem, choice, err);
+	if (!status) {
+		status = add_choice(c->network, choice, err);
+		if (!status)
+			return FW_OK;
+		fw_nn_choice_close(c->network->gpu, choice);
 	}
-	status = add_choice(network, choice, err);
-	if (status) {
-		fw_nn_choice_close(network->gpu, choice);
-		free(choice);
-	}
+	free(choice);
 	return status;
 }
 
@@ -104,67 +124,44 @@ static fw_status list_problems(const struct fw_nn_gpu_network *network,
 	return FW_OK;
 }
 
-static uint32_t count_unknown(const struct fw_nn_cache *cache, const struct fw_nn_problem *problems,
-			      uint32_t n)
+/* Stored choices, else measured ones, which are stored; without time for that, unmeasured ones. */
+static fw_status choose_for(struct choosing *c, const struct fw_nn_plan *plan, struct fw_error *err)
 {
-	uint32_t unknown = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		char key[FW_NN_KEY_BYTES];
-
-		fw_nn_problem_key(&problems[i], key);
-		unknown += !fw_nn_cache_find(cache, key);
-	}
-	return unknown;
-}
-
-/* Choices for n problems: stored ones, else measured ones, which are stored. */
-static fw_status choose_measured(struct fw_nn_gpu_network *network, const struct fw_nn_plan *plan,
-				 const struct fw_nn_problem *problems, uint32_t n,
-				 struct fw_error *err)
-{
+	struct fw_nn_gpu_network *network = c->network;
 	struct fw_nn_gpu *gpu = network->gpu;
 	const uint32_t first = network->n_choices;
 	char identity[FW_NN_IDENTITY_BYTES];
 	const double start_s = fw_nn_now_s();
-	struct fw_nn_trial trial = { 0 };
-	struct fw_nn_cache cache;
 	fw_status status = FW_OK;
-	uint32_t unknown;
 
 	fw_nn_cache_identity(gpu, plan, identity);
-	fw_nn_cache_load(gpu, identity, &cache);
-	unknown = count_unknown(&cache, problems, n);
-	if (unknown)
-		status = fw_nn_trial_open(gpu, problems, n, &trial, err);
-	for (uint32_t i = 0; !status && i < n; i++)
-		status = choose(network, &problems[i], &cache, trial.gpu ? &trial : NULL, err);
-	if (!status && trial.n_measured) {
+	if (gpu->autotune_s > 0)
+		fw_nn_cache_load(gpu, identity, &c->cache);
+	for (uint32_t i = 0; !status && i < c->n; i++)
+		status = choose_one(c, &c->problems[i], err);
+	if (!status && c->trial.n_measured) {
 		fw_nn_gpu_say(
 			gpu, "batch %lld: engines of %u of %u layer shapes were measured in %.2f s",
-			(long long)plan->batch, trial.n_measured, n, fw_nn_now_s() - start_s);
+			(long long)plan->batch, c->trial.n_measured, c->n, fw_nn_now_s() - start_s);
 		fw_nn_cache_save(gpu, identity,
 				 (const struct fw_nn_choice *const *)network->choices + first,
 				 network->n_choices - first);
 	}
-	fw_nn_trial_close(&trial);
-	fw_nn_cache_release(&cache);
+	fw_nn_trial_close(&c->trial);
+	fw_nn_cache_release(&c->cache);
 	return status;
 }
 
 static fw_status choose_all(struct fw_nn_gpu_network *network, struct fw_nn_program *program,
 			    struct fw_error *err)
 {
-	const struct fw_nn_cache nothing = { 0 };
 	struct fw_nn_problem *problems = NULL;
-	uint32_t n;
-	fw_status status = list_problems(network, program, &problems, &n, err);
+	struct choosing c = { .network = network };
+	fw_status status = list_problems(network, program, &problems, &c.n, err);
 
-	if (!status && n && network->gpu->autotune_s > 0)
-		status = choose_measured(network, program->plan, problems, n, err);
-	else
-		for (uint32_t i = 0; !status && i < n; i++)
-			status = choose(network, &problems[i], &nothing, NULL, err);
+	c.problems = problems;
+	if (!status && c.n)
+		status = choose_for(&c, program->plan, err);
 	free(problems);
 	return status;
 }

@@ -16,6 +16,8 @@ void fake_nn_fail(const char *call, int after, int result);
 const struct fake_nn_counts *fake_nn_counts(void);
 /* Every byte that is copied from the GPU (libcuda's copy only); 0 at first. */
 void fake_nn_read_as(int byte);
+/* The engine that was executed last since this was asked, 0: none. Heuristics propose 41, then 42 (libcudnn_graph's copy only). */
+int64_t fake_nn_executed(void);
 /*
  * What is copied from the GPU instead (libcuda's copy only), NULL: bytes as above. What a copy writes is there when its
  * thread has waited for a stream or an event; before that, it is 0xee.

@@ -159,23 +159,65 @@ static void measures_and_gives_everything_back(void **state)
 	free(y);
 }
 
-/* Poison that a run leaves in its result came from a residual that the layer has not: such an engine is not timed. */
-static void times_no_engine_that_reads_what_it_should_not(void **state)
+static int64_t (*executed)(void);
+static int64_t reads_residual; /* the engine that does; 0: none */
+
+static void find_functions(void (**read_by)(void (*)(void *, size_t)))
 {
+	void *symbol = dlsym(cuda.handle, "fake_nn_read_by");
+
+	memcpy(read_by, &symbol, sizeof(*read_by));
+	symbol = dlsym(cudnn.handle, "fake_nn_executed");
+	memcpy(&executed, &symbol, sizeof(executed));
+}
+
+static void poison_of_engine(void *memory, size_t bytes)
+{
+	memset(memory, reads_residual && executed() == reads_residual ? 0xff : 0, bytes);
+}
+
+/* Poison that a run leaves in its result came from a residual that the layer has not: the next engine is taken. */
+static void takes_no_engine_that_reads_what_it_should_not(void **state)
+{
+	static const double seconds[] = { 0, 1e-9, 5 }; /* unmeasured, out of time, measured */
+	static const struct {
+		int64_t bad, taken;
+	} rows[] = { { 0, 41 }, { 41, 42 } };
+	void (*read_by)(void (*)(void *, size_t));
+	static struct run r;
+
+	(void)state;
+	find_functions(&read_by);
+	read_by(poison_of_engine);
+	for (size_t i = 0; i < 6; i++) {
+		reads_residual = rows[i % 2].bad;
+		if (start(&r, false, seconds[i / 2]))
+			fail_msg("%s", r.err.message);
+		executed();
+		assert_int_equal(fw_nn_instance_launch(r.instance, 4, NULL, &r.err), FW_OK);
+		if (i < 4 || rows[i % 2].bad)
+			assert_int_equal(executed(), rows[i % 2].taken);
+		stop(&r);
+	}
+	read_by(NULL);
+}
+
+static void refuses_where_every_engine_does(void **state)
+{
+	static const double seconds[] = { 0, 5 };
 	static struct run r;
 	void (*read_as)(int);
 	void *symbol = dlsym(cuda.handle, "fake_nn_read_as");
-	int captures;
 
 	(void)state;
 	memcpy(&read_as, &symbol, sizeof(read_as));
-	captures = cuda.counts()->captures;
 	read_as(0xff);
-	if (start(&r, true, 5))
-		fail_msg("%s", r.err.message);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(start(&r, true, seconds[i]), FW_ERR_UNSUPPORTED);
+		assert_non_null(strstr(r.err.message, "none runs right"));
+		stop(&r);
+	}
 	read_as(0);
-	assert_int_equal(cuda.counts()->captures - captures, 2); /* the graphs that run */
-	stop(&r);
 }
 
 /* A second start measures nothing: all that is captured are the two graphs that run. */
@@ -229,7 +271,9 @@ static void reports_each_failing_call(void **state)
 		{ &cuda, "cuGraphInstantiate", 1, 2, FW_ERR_NOMEM },
 		{ &cudnn, "cudnnGetVersion", 0, 8900, FW_ERR_UNSUPPORTED },
 		{ &cudnn, "cudnnCreate", 0, 1001, FW_ERR_IO },
-		{ &cudnn, "cudnnBackendExecute", 3, 5000, FW_ERR_IO },
+		/* While engines are tried, of which there are ten for two batch sizes; after that. */
+		{ &cudnn, "cudnnBackendExecute", 3, 5000, FW_ERR_UNSUPPORTED },
+		{ &cudnn, "cudnnBackendExecute", 12, 5000, FW_ERR_IO },
 		{ &cublaslt, "cublasLtCreate", 0, 1, FW_ERR_IO },
 	};
 
@@ -265,7 +309,8 @@ int main(void)
 		cmocka_unit_test(captures_one_graph_for_each_batch_size),
 		cmocka_unit_test(launches_every_operation_without_graphs),
 		cmocka_unit_test(measures_and_gives_everything_back),
-		cmocka_unit_test(times_no_engine_that_reads_what_it_should_not),
+		cmocka_unit_test(takes_no_engine_that_reads_what_it_should_not),
+		cmocka_unit_test(refuses_where_every_engine_does),
 		cmocka_unit_test(takes_stored_choices),
 		cmocka_unit_test(reports_each_failing_call),
 		cmocka_unit_test(reports_a_failing_launch),

@@ -169,19 +169,25 @@ static void read_wrong_class(void *memory, size_t bytes)
 		memcpy((char *)memory + ANSWER_BYTES, &wrong, sizeof(wrong));
 }
 
+/* Not the single number that is read of an engine's first run. */
+static bool are_scores(size_t bytes)
+{
+	return bytes % (TOP * ANSWER_BYTES) && bytes > sizeof(float);
+}
+
 static void read_wrong_score(void *memory, size_t bytes)
 {
 	float wrong = 0.25f;
 
 	read_right(memory, bytes);
-	if (bytes % (TOP * ANSWER_BYTES))
+	if (are_scores(bytes))
 		memcpy((char *)memory + bytes - sizeof(wrong), &wrong, sizeof(wrong));
 }
 
 static void read_no_number(void *memory, size_t bytes)
 {
 	read_right(memory, bytes);
-	if (bytes % (TOP * ANSWER_BYTES))
+	if (are_scores(bytes))
 		memset((char *)memory + bytes - 4, 0xff, 4);
 }
 
