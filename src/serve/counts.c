@@ -214,6 +214,10 @@ static void write_pipeline(struct page *p, const struct fw_service *s,
 	      (double)stats->device_bytes);
 	counter(p, "fullwarp_serve_copied_bytes", "bytes", "Copied to the GPU.",
 		stats->copied_bytes);
+	counter(p, "fullwarp_serve_nvjpeg_decoded", NULL, "Images that nvJPEG decoded.",
+		stats->nvjpeg_decoded);
+	counter(p, "fullwarp_serve_nvjpeg_returned", NULL,
+		"Images that nvJPEG was given and could not decode.", stats->nvjpeg_returned);
 	write_batches(p, stats);
 	write_stages(p, stats);
 }
