@@ -106,7 +106,7 @@ static struct fw_bench_job job_of(void)
 
 	fw_pipeline_config_init(&job.config);
 	job.config.model = model;
-	job.config.max_batch = 4;
+	job.config.max_batch = 1;
 	job.config.top = TOP;
 	job.config.autotune_s = 0;
 	return job;
@@ -184,7 +184,6 @@ static void a_remedy_that_is_not_here_is_left_out(void **state)
 	const struct fw_bench_step_row *row = &steps.rows[FW_BENCH_STEP_NVJPEG];
 
 	(void)state;
-	job.config.max_batch = 1;
 	nvjpeg()->lacks_hardware = 1;
 	if (fw_bench_steps_run(&job, &steps, &err))
 		fail_msg("%s", err.message);
