@@ -20,7 +20,7 @@ import watch  # noqa: E402
 from results import Results  # noqa: E402
 
 # Longest time of each part, in seconds.
-LIMITS = {"plan": 450, "half": 90, "steps": 240, "rss": 540, "max-autotune": 480, "story": 90, "story-loops": 150, "train": 160, "train-kernels": 150,
+LIMITS = {"plan": 450, "half": 90, "loads": 220, "steps": 240, "rss": 540, "max-autotune": 480, "story": 90, "story-loops": 150, "train": 160, "train-kernels": 150,
           "train-max-autotune": 200}
 SIDES = ("A", "A8", "B", "B+", "B++", "C", "Cn", "Cb", "C0")
 UNITS = {"cores": "cores", "memory": "bytes", "GPU-Util": "%", **{ours: unit for _, ours, unit in watch.COUNTERS}}
@@ -203,6 +203,25 @@ def part_half(visit):
             visit.results.add(f"{side.name}: refused at half load", "count", repeat["refused"])
 
 
+def part_loads(visit):
+    """The most, then open loops at 10, 50 and 80 % of it: what latency is at which load."""
+    for variant in sorted(visit.own_sides() & {"C", "Cn"}):
+        side = sides.Own(visit, variant)
+        result, _ = side.bench(visit.seconds / 2, "--load", "10,50,80", repeats=visit.repeats, loads=4)
+        closed, *loads = result["runs"]
+        for repeat in closed["repeats"]:
+            visit.results.add(f"{side.name}: rate before the loads", "img/s", repeat["images_s"])
+        for run in loads:
+            name = f"{side.name}: at {run['load_percent']:g} % load"
+            for repeat in run["repeats"]:
+                for quantile in ("p50", "p90", "p99", "p99.9", "max"):
+                    visit.results.add(f"{name}: {quantile}", "ms", repeat[f"{quantile}_ms"])
+                visit.results.add(f"{name}: refused", "count", repeat["refused"])
+            visit.results.add(f"{name}: sent late by, p99", "ms", run["sent_late_ms"]["p99"])
+            visit.results.add(f"{name}: CPU", "cores", run["cpu_cores"])
+        visit.results.keep()
+
+
 def part_rss(visit):
     """Eight minutes at half load; FW_SERVE_RSS_SECONDS shortens it."""
     side = sides.Own(visit, "C")
@@ -232,7 +251,7 @@ def part_steps(visit):
                 visit.results.add(f"{name}: {ours}", unit, run.get("gpu", {}).get(counter, {}).get("value"))
 
 
-PARTS = {"plan": part_plan, "steps": part_steps, "half": part_half, "rss": part_rss, "max-autotune": lambda visit: in_turns(visit, ["B+max"]),
+PARTS = {"plan": part_plan, "loads": part_loads, "steps": part_steps, "half": part_half, "rss": part_rss, "max-autotune": lambda visit: in_turns(visit, ["B+max"]),
          "story": story.part, "story-loops": story.part_loops, "train": training.part, "train-kernels": training.part_kernels,
          "train-max-autotune": training.part_max_autotune}
 

@@ -4,6 +4,7 @@
 # made by scripts/gpu_bundle.sh. Parts, with the seconds they take:
 #   plan 350            all sides, three runs of 10 s each (shorter: ours with its remedies off, and the engine alone)
 #   half 40             ours, open loop at half of the rate that 'plan' measured: p99
+#   loads 160          ours, open loops at 10, 50 and 80 % of the most: latency (each of two decoders 75)
 #   steps 140           ours, its remedies turned on one at a time
 #   story 35            ours recorded, with its remedies off and on: findings and their bounds
 #   story-loops 80      PyTorch's loops recorded
