@@ -149,6 +149,9 @@ static void arrivals_are_a_poisson_process(void **state)
 	assert_true(fabs(sum / n / mean_ns - 1) < 0.01);
 	assert_true(fabs(sqrt(squares / n - sum / n * (sum / n)) / mean_ns - 1) < 0.015);
 	assert_true(fabs((double)longer / n - exp(-1)) < 0.005);
+	/* One in more years than nanoseconds can count. */
+	fw_bench_arrivals_init(&arrivals, 1000, 1e-300, 3);
+	assert_int_equal(fw_bench_arrivals_next(&arrivals), INT64_C(1000000000000001000));
 }
 
 static void slope_is_that_of_least_squares(void **state)
