@@ -48,7 +48,6 @@ static struct fw_profiler_state {
 	_Atomic uint32_t period_ms;
 } own;
 
-static int flush_answer; /* set before the wrappers are there */
 static atomic_bool is_known, is_live, was_taken;
 static void *_Atomic lent; /* our subscriber */
 static _Atomic int inside; /* calls under way */
@@ -111,14 +110,6 @@ static void give_subscriber(void)
 		real.cuptiUnsubscribe(subscriber);
 		atomic_store(&was_taken, true);
 	}
-}
-
-/* Ours are registered; for the program they are not there. */
-static int answer_to_flush(void)
-{
-	bool is_registered = atomic_load(&own.pair) != PAIR_NONE || atomic_load(&own.is_early);
-
-	return is_registered ? 0 : flush_answer;
 }
 
 static void ask_for(uint8_t **buffer, size_t *bytes, size_t *max_records, int i)
@@ -267,7 +258,6 @@ static bool install(void)
 void fw_profiler_open(struct fw_profiler_before before, _Atomic uint32_t *writers_bell)
 {
 	bell = writers_bell;
-	flush_answer = before.flush_answer;
 	set_defaults(before.thread_ids);
 	atomic_store(&own.is_early, before.has_callbacks);
 	atomic_store(&own.is_subscribed, before.has_subscriber);
@@ -291,6 +281,11 @@ void fw_profiler_close(void)
 	atomic_store(&is_live, false);
 	atomic_store(&granted, 1);
 	futex(&granted, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL);
+}
+
+void fw_profiler_end_early(void)
+{
+	atomic_store(&own.is_early, false);
 }
 
 bool fw_profiler_is_waiting(void)

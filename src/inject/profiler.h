@@ -14,7 +14,6 @@ struct fw_profiler_before {
 	bool has_callbacks; /* whose functions we do not know: CUPTI stays the program's until cuptiFinalize */
 	bool has_subscriber;
 	int thread_ids;
-	int flush_answer; /* CUPTI's, as long as nobody has registered callbacks */
 };
 
 /* Before CUPTI is used, and before anything below; `bell` is a futex that the writer thread waits on. */
@@ -28,6 +27,9 @@ void fw_profiler_close(void);
 
 /* The writer thread's side: whether the program needs CUPTI now, or did a moment ago. */
 bool fw_profiler_is_at_work(int64_t now_mono);
+
+/* The shim says that the profiler has ended which had begun before its calls were seen. */
+void fw_profiler_end_early(void);
 
 /* A call of the program's waits until CUPTI is given up. */
 bool fw_profiler_is_waiting(void);

@@ -157,8 +157,6 @@ static void look_for_profiler(struct fw_session *s)
 	void *subscriber = NULL;
 
 	s->before.thread_ids = FW_CUPTI_THREAD_ID_PTHREAD;
-	/* While it is still true that nobody has registered callbacks, unless the program has. */
-	s->before.flush_answer = s->cupti.activity_flush_all(FW_CUPTI_FLUSH_COMPLETE);
 	if (!s->cupti.was_loaded)
 		return;
 	if (s->cupti.get_thread_id_type && s->cupti.get_thread_id_type(&s->before.thread_ids))

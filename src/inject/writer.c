@@ -456,7 +456,11 @@ static void take_turns(struct fw_writer *w, bool shim_asks, bool should)
 {
 	/* What the shim says is its last word: no call follows that would be worth a rest. */
 	bool has_ended = w->is_shim_granted && !shim_asks;
-	bool asked = shim_asks || fw_profiler_is_at_work(has_ended ? INT64_MAX : fw_sink_now());
+	bool asked;
+
+	if (has_ended)
+		fw_profiler_end_early();
+	asked = shim_asks || fw_profiler_is_at_work(has_ended ? INT64_MAX : fw_sink_now());
 
 	/* It may have been armed since the shim asked, when CUDA was started. */
 	if (asked && (!w->is_granted || (has_session(w) && w->session.is_armed)))
