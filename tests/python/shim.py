@@ -47,9 +47,9 @@ class File(read_recording.File):
 class Run:
     """What a program printed, its status, and the files of its recording."""
 
-    def __init__(self, done, folder):
+    def __init__(self, done, folder, pid="*"):
         self.stdout, self.stderr, self.status = done.stdout, done.stderr, done.returncode
-        self.files = [File(p) for p in sorted(glob.glob(os.path.join(folder, "python-*.fwr")))]
+        self.files = [File(p) for p in sorted(glob.glob(os.path.join(folder, f"python-{pid}-*.fwr")))]
 
     @property
     def file(self):
@@ -85,6 +85,44 @@ def torch_python():
             if said.returncode == 0:
                 return path
     return None
+
+
+# Imports PyTorch once, which takes a second, and runs each program in a child made by fork. A child has the state of a
+# process that has only just imported it, and a file of its own.
+FORKING = """
+import os, runpy, sys, torch
+while words := sys.stdin.readline().split():
+    path = words[0]
+    pid = os.fork()
+    if pid == 0:
+        for fd, name in (1, 'stdout'), (2, 'stderr'):
+            os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), fd)
+        sys.argv, sys.path[0] = words, os.path.dirname(path)
+        runpy.run_path(path, run_name='__main__')
+        sys.exit()
+    print(pid, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
+
+
+class Forking:
+    """Programs, under the shim or without it, that share one import of PyTorch."""
+
+    def __init__(self, python, is_watched):
+        self.folder = tempfile.mkdtemp()
+        env = environment(**(dict(PYTHONPATH=SHIM, FULLWARP_RECORD_DIR=self.folder) if is_watched else {}))
+        self.process = subprocess.Popen([python, "-c", FORKING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env=env, cwd=self.folder)
+
+    def run(self, path, *arguments):
+        self.process.stdin.write(" ".join([str(path), *arguments]) + "\n")
+        self.process.stdin.flush()
+        pid, status = map(int, self.process.stdout.readline().split())
+        out, err = (pathlib.Path(self.folder, name).read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+        return Run(subprocess.CompletedProcess(path, status, out, err), self.folder, pid)
+
+    def close(self):
+        self.process.communicate()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class ShimCase(unittest.TestCase):
@@ -133,6 +171,17 @@ class ShimCase(unittest.TestCase):
             env["PYTHONPATH"] = os.pathsep.join(path)
         return subprocess.run([python or self.python, *arguments], capture_output=True, text=True, env=env,
                               cwd=self.scratch, check=False, timeout=100)
+
+    def in_time(self, check, attempts=4):
+        """What holds within a limit of time, on a machine that may be busy: once is enough."""
+        for left in reversed(range(attempts)):
+            try:
+                return check()
+            except AssertionError:
+                if not left:
+                    raise
+                for name in os.listdir(self.folder):
+                    os.unlink(os.path.join(self.folder, name))
 
     def assert_same(self, run, plain, message=None):
         self.assertEqual((run.stdout, run.stderr, run.status), (plain.stdout, plain.stderr, plain.returncode), message)

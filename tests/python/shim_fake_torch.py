@@ -97,17 +97,22 @@ class Event(Stream): pass
 """
 
 
+def write_torch(case, version="2.11.0", callback=CALLBACK_NEW, hook="_patch_step_function"):
+    """A package torch beside the program of a test."""
+    parts = {"torch/__init__": INIT.replace("{version}", version), "torch/utils/__init__": "",
+             "torch/utils/data/__init__": "", "torch/utils/data/dataloader": LOADER, "torch/optim/__init__": "",
+             "torch/optim/optimizer": OPTIMIZER.format(hook=hook), "torch/autograd/__init__": "",
+             "torch/autograd/profiler": PROFILER, "torch/cuda": CUDA, "torch/_dynamo/__init__": "",
+             "torch/_dynamo/convert_frame": FRAMES}
+    if callback:
+        parts["torch/_dynamo/callback"] = callback
+    for name, text in parts.items():
+        case.write(name + ".py", text)
+
+
 class FakeTorch(shim.ShimCase):
-    def torch(self, version="2.11.0", callback=CALLBACK_NEW, hook="_patch_step_function"):
-        parts = {"torch/__init__": INIT.replace("{version}", version), "torch/utils/__init__": "",
-                 "torch/utils/data/__init__": "", "torch/utils/data/dataloader": LOADER, "torch/optim/__init__": "",
-                 "torch/optim/optimizer": OPTIMIZER.format(hook=hook), "torch/autograd/__init__": "",
-                 "torch/autograd/profiler": PROFILER, "torch/cuda": CUDA, "torch/_dynamo/__init__": "",
-                 "torch/_dynamo/convert_frame": FRAMES}
-        if callback:
-            parts["torch/_dynamo/callback"] = callback
-        for name, text in parts.items():
-            self.write(name + ".py", text)
+    def torch(self, **how):
+        write_torch(self, **how)
 
     def program(self, text, **how):
         run = self.run_shim([self.write("program.py", text)], **how)

@@ -1,4 +1,5 @@
-"""Whatever goes wrong with the recording, the program does what it does without it, and what was written stays readable."""
+"""Whatever goes wrong with the recording, the program does what it does without it, and what was written stays readable.
+The marks are those of a stand-in for PyTorch, which is imported in no time."""
 import os
 import pathlib
 import shutil
@@ -6,12 +7,15 @@ import signal
 import time
 
 import shim
+import shim_fake_torch
 
 # Marks without end: a loader of its own numbers; prints how many batches it had and what they summed up to.
 LOOP = """
 import os, sys, time, torch
-data = torch.utils.data.DataLoader(list(range(20)), batch_size=2)
-def loop(seconds, between=0.0):
+class Batch(tuple):
+    def sum(self): return sum(self)
+data = torch.utils.data.dataloader.DataLoader([Batch((i, i + 1)) for i in range(0, 20, 2)])
+def loop(seconds, between=0.0005):
     end, n = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         for x in data: n += 1; time.sleep(between)
@@ -21,6 +25,10 @@ def show(): print(sum(int(x.sum()) for x in data))
 
 
 class Faults(shim.ShimCase):
+    def setUp(self):
+        super().setUp()
+        shim_fake_torch.write_torch(self)
+
     def check(self, text, status=0, output="190\n", **how):
         """What it prints and returns without the shim: show() adds up 0 to 19."""
         run = self.run_shim([self.write("loop.py", LOOP + text)], **how)
@@ -30,7 +38,7 @@ class Faults(shim.ShimCase):
     def test_folder_that_cannot_be_used(self):
         a_file = self.write("file", "")
         for folder in ("/proc/self", a_file, os.path.join(self.scratch, "absent"), "\n"):
-            self.check("loop(0.3); show()", folder=folder)
+            self.check("loop(0.2); show()", folder=folder)
 
     def test_folder_deleted_meanwhile(self):
         for after in ("", "if folder: os.mkdir(folder)\n"):
@@ -50,15 +58,16 @@ loop(1.2)
 resource.setrlimit(resource.RLIMIT_FSIZE, old)
 loop(1.2); show()
 """
-        file = self.check(text).file
+        self.in_time(lambda: self.check_full_disk(self.check(text).file))
+
+    def check_full_disk(self, file):
         self.assertEqual(file.torn, 0)
         self.assertEqual([loss.reason for loss in file.losses], ["disk"])
         loss = file.losses[0]
         self.assertGreater(loss.count, 100)
         self.assertGreaterEqual(loss.end - loss.start, 1_000_000_000)
-        # Nothing is marked in the time that is stated as lost, but what was pending when it ended: 100 ms of it, more where
-        # the machine lets the writer wait.
-        inside = [r for r in file.ranges if loss.start <= r.start and r.end <= loss.end - 500_000_000]
+        # Nothing is marked in the time that is stated as lost, but what was pending when it ended: 100 ms of it.
+        inside = [r for r in file.ranges if loss.start <= r.start and r.end <= loss.end - 200_000_000]
         self.assertEqual(inside, [])
         self.assertEqual(len(file.facts("ended")), 1)
 
@@ -87,28 +96,35 @@ loop(0.3); show()
     def test_kill_loses_at_most_100_ms(self):
         name = self.write("loop.py", LOOP + "print('on', flush=True)\nloop(30, 0.001)\n")
         for number in (signal.SIGKILL, signal.SIGTERM):
-            process = self.start([name])
-            process.stdout.readline()
-            time.sleep(0.7)
-            process.send_signal(number)
-            killed = time.monotonic_ns()
-            process.communicate()
-            self.assertEqual(process.returncode, -number)
-            file = shim.File(next(pathlib.Path(self.folder).glob(f"python-{process.pid}-0.fwr")))
-            # 50 ms for a slow machine. The kernel may stop a write in its middle: then that chunk's 100 ms are gone too.
-            most = 250_000_000 if file.torn else 150_000_000
-            self.assertLess(killed - max(r.end for r in file.ranges), most)
-            self.assertLess(file.torn, 1 << 16)
-            self.assertEqual(file.facts("ended"), [])
+            self.in_time(lambda number=number: self.check_kill(name, number))
+
+    def check_kill(self, name, number):
+        process = self.start([name])
+        process.stdout.readline()
+        time.sleep(0.7)
+        process.send_signal(number)
+        killed = time.monotonic_ns()
+        process.communicate()
+        self.assertEqual(process.returncode, -number)
+        file = shim.File(next(pathlib.Path(self.folder).glob(f"python-{process.pid}-0.fwr")))
+        # 50 ms for a slow machine. The kernel may stop a write in its middle: then that chunk's 100 ms are gone too.
+        most = 250_000_000 if file.torn else 150_000_000
+        self.assertLess(killed - max(r.end for r in file.ranges), most)
+        self.assertLess(file.torn, 1 << 16)
+        self.assertEqual(file.facts("ended"), [])
 
     def test_os_exit_loses_at_most_100_ms(self):
-        file = self.check("loop(0.5, 0.001); show(); sys.stdout.flush(); os._exit(4)", status=4).file
-        last = max(r.end for r in file.ranges)
-        self.assertGreater(last - file.start_mono, 350_000_000)
+        def check():
+            file = self.check("loop(0.5, 0.001); show(); sys.stdout.flush(); os._exit(4)", status=4).file
+            self.assertGreater(max(r.end for r in file.ranges) - file.start_mono, 350_000_000)
+        self.in_time(check)
 
     def test_pause_record_and_stop(self):
+        self.in_time(self.check_pause_record_and_stop)
+
+    def check_pause_record_and_stop(self):
         self.control(0)
-        name = self.write("loop.py", LOOP + "print('on', flush=True)\nloop(2.4, 0.001)\n")
+        name = self.write("loop.py", LOOP + "print('on', flush=True)\nloop(1.9, 0.001)\n")
         process = self.start([name])
         process.stdout.readline()
         times = []
@@ -157,16 +173,6 @@ if what == 'hook': sys.modules['fullwarp_shim.loader'] = sys.modules['fullwarp_s
             run = self.check("loop(0.2); show()", path=[os.path.dirname(broken)], BREAK=what)
         self.assertEqual(sum("could not be watched" in text for f in run.files for text, _ in f.facts("cannot")), 2)
 
-    def test_program_limits_its_recursion(self):
-        self.check("""
-def deep(n): return deep(n - 1) if n else sum(int(x.sum()) for x in data)
-sys.setrecursionlimit(300)
-for n in range(0, 400, 7):
-    try: deep(n)
-    except RecursionError: break
-show()
-""")
-
 
 if __name__ == "__main__":
-    shim.main(needs_torch=True)
+    shim.main(needs_torch=False)

@@ -16,12 +16,11 @@ class Slow(torch.utils.data.Dataset):
 def loader(n, **how): return torch.utils.data.DataLoader(Slow(n), batch_size=4, **how)
 """
 TRAIN = SLOW + """
-if __name__ == '__main__':
+def train(epochs=2, **how):
     torch.manual_seed(0)
-    how = eval(sys.argv[1])
     model = torch.nn.Linear(4, 1)
     optimizer = torch.optim.Adam(model.parameters())
-    for epoch in range(2):
+    for epoch in range(epochs):
         for x, y in loader(12, **how):
             optimizer.zero_grad()
             loss = (model(x).squeeze(1) - y.float()).pow(2).mean()
@@ -29,17 +28,35 @@ if __name__ == '__main__':
             optimizer.step()
     print('%.6f' % loss.item())
 """
+# Two epochs of three batches, without workers.
+PLAIN = TRAIN + "train()\n"
 
 
 class Marks(shim.ShimCase):
+    """What needs no process of its own shares the import of PyTorch, which takes a second."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.forking, cls.plain = shim.Forking(cls.python, True), shim.Forking(cls.python, False)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.forking.close()
+        cls.plain.close()
+
     def program(self, text, *arguments, **how):
         name = self.write("train.py", text)
         run = self.run_shim([name, *arguments], **how)
         self.assertEqual((run.stderr, run.status), ("", 0))
         return run
 
+    def forked(self, text):
+        run = self.forking.run(self.write("train.py", text))
+        self.assertEqual((run.stderr, run.status), ("", 0))
+        return run
+
     def test_waits_of_a_slow_data_set_without_workers(self):
-        run = self.program(TRAIN, "{}")
+        run = self.program(PLAIN)
         file = run.file
         waits = file.waits()
         # 2 epochs of 3 batches, each epoch with one further wait that finds nothing.
@@ -61,7 +78,7 @@ class Marks(shim.ShimCase):
         self.assertEqual((file.losses, file.facts("cannot"), file.torn), ([], [], 0))
 
     def test_steps_go_from_optimizer_to_optimizer(self):
-        file = self.program(TRAIN, "{}").file
+        file = self.forked(PLAIN).file
         steps, ends = file.marks(shim.STEP), [r.end for r in file.marks(shim.OPTIMIZER)]
         self.assertEqual([s.name for s in steps], [f"step {i}" for i in range(6)])
         self.assertEqual([s.end for s in steps], ends)
@@ -70,39 +87,48 @@ class Marks(shim.ShimCase):
         self.assertEqual([s.start for s in steps], [starts[0], ends[0], ends[1], starts[1], ends[3], ends[4]])
 
     def test_workers_by_fork_and_by_spawn(self):
-        for context in ("fork", "spawn"):
-            with self.subTest(context=context):
-                for name in os.listdir(self.folder):
-                    os.unlink(os.path.join(self.folder, name))
-                run = self.program(TRAIN, f"dict(num_workers=2, persistent_workers=True, prefetch_factor=3, "
-                                   f"multiprocessing_context={context!r})")
-                file = run.file  # the workers leave none
-                self.assertEqual(len(file.waits()), 8)
-                self.assertEqual(len(file.marks(shim.OPTIMIZER)), 6)
-                self.assertEqual({w.name for w in file.waits()},
-                                 {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"})
-                self.assertEqual([l[2:] for l in file.loaders], [(2, 3, 4, 0, 1), (2, 3, 4, 0, 1)])
+        run = self.program(TRAIN + """
+if __name__ == '__main__':
+    for context in ('fork', 'spawn'):
+        train(2 if context == 'fork' else 1, num_workers=1, persistent_workers=True, prefetch_factor=3,
+              multiprocessing_context=context)
+""")
+        file = run.file  # the workers leave none
+        self.assertEqual(len(file.waits()), 12)
+        self.assertEqual(len(file.marks(shim.OPTIMIZER)), 9)
+        self.assertEqual({w.name for w in file.waits()},
+                         {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"})
+        self.assertEqual([l[2:] for l in file.loaders], [(1, 3, 4, 0, 1)] * 3)
 
     def test_output_and_status_are_the_same(self):
-        name = self.write("train.py", TRAIN)
-        for how in ("{}", "dict(num_workers=2)", "dict(num_workers=2, multiprocessing_context='spawn')"):
-            self.assert_same(self.run_shim([name, how]), self.run_plain([name, how]), how)
-        name = self.write("bad.py", SLOW + "it = iter(loader(4))\nnext(it)\nprint('one')\nnext(it, None)\nsys.exit(9)\n")
-        self.assert_same(self.run_shim([name]), self.run_plain([name]))
+        name = self.write("train.py", TRAIN + """
+if __name__ == '__main__':
+    train()
+    train(num_workers=2)
+    train(1, num_workers=1, multiprocessing_context='spawn')
+    it = iter(loader(4))
+    next(it)
+    print('one')
+    next(it, None)
+    sys.exit(9)
+""")
+        run = self.run_shim([name])
+        self.assert_same(run, self.run_plain([name]))
+        self.assertEqual((len(run.stdout.splitlines()), run.status), (4, 9))
 
     def test_an_error_of_the_data_set_comes_through(self):
         name = self.write("bad.py", SLOW.replace("time.sleep(0.010)", "raise ValueError('item %d' % i)") +
                           "for batch in loader(8, num_workers=int(sys.argv[1])): pass\n")
         for workers in ("0", "1"):
-            run, plain = self.run_shim([name, workers]), self.run_plain([name, workers])
-            self.assertEqual((run.stdout, run.status), (plain.stdout, plain.returncode))
+            run, plain = self.forking.run(name, workers), self.plain.run(name, workers)
+            self.assertEqual((run.stdout, run.status), (plain.stdout, plain.status))
             self.assertEqual(run.stderr.splitlines()[-1], plain.stderr.splitlines()[-1])
             # One frame more, ours, stands in the traceback.
             kept = [line for line in run.stderr.splitlines() if not re.search(r"fullwarp_shim|return original\(self\)|\^\^\^", line)]
             self.assertEqual(kept, [line for line in plain.stderr.splitlines() if "^^^" not in line])
 
     def test_inference_is_cut_at_batches(self):
-        file = self.program(SLOW + """
+        file = self.forked(SLOW + """
 with torch.no_grad():
     for x, y in loader(12): time.sleep(0.020)
 """).file
@@ -112,7 +138,7 @@ with torch.no_grad():
             self.assertGreaterEqual(step.end - step.start, 60_000_000)  # 4 x 10 ms of loading, 20 ms of work
 
     def test_validation_inside_training_has_steps_of_its_own(self):
-        file = self.program(SLOW + """
+        file = self.forked(SLOW + """
 p = torch.nn.Parameter(torch.zeros(1)); p.grad = torch.zeros(1)
 optimizer = torch.optim.SGD([p], 0.1)
 for i, batch in enumerate(loader(16)):
@@ -129,7 +155,7 @@ for i, batch in enumerate(loader(16)):
         self.assertEqual(sum(s.end - s.start for s in steps if s.start < waits[0].start < s.end), 0)
 
     def test_two_loaders_in_step_and_two_optimizers(self):
-        file = self.program(SLOW + """
+        file = self.forked(SLOW + """
 ps = [torch.nn.Parameter(torch.zeros(1)) for _ in range(2)]
 for p in ps: p.grad = torch.zeros(1)
 first, second = (torch.optim.SGD([p], 0.1) for p in ps)
@@ -141,7 +167,7 @@ for a, b in zip(loader(12), loader(12)):
         self.assertEqual(len(file.marks(shim.STEP)), 3)  # cut by the optimizer that stepped first
 
     def test_a_loader_inside_a_data_set_is_waited_for_once(self):
-        file = self.program(SLOW + """
+        file = self.forked(SLOW + """
 class Outer(torch.utils.data.Dataset):
     def __len__(self): return 3
     def __getitem__(self, i): return next(iter(loader(4)))[0]
@@ -151,7 +177,7 @@ for x in torch.utils.data.DataLoader(Outer(), batch_size=None): pass
         self.assertEqual([l.batch for l in file.loaders], [-1])
 
     def test_step_of_a_subclass_counts_once(self):
-        file = self.program(SLOW + """
+        file = self.forked(SLOW + """
 class Mine(torch.optim.SGD):
     def step(self, closure=None):
         return super().step(closure)
@@ -202,7 +228,7 @@ if len(sys.argv) == 1: os.execv(sys.executable, [sys.executable, sys.argv[0], 'a
         self.assertEqual(len(run.files[1].waits()), 2)
 
     def test_marks_of_several_threads(self):
-        file = self.program(SLOW + """
+        file = self.forked(SLOW + """
 import threading
 def work():
     for batch in torch.utils.data.DataLoader(list(range(2000)), batch_size=1): pass
@@ -225,9 +251,22 @@ with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=1, warmup
 print(traces)
 """
         name = self.write("profile.py", text)
-        run, plain = self.run_shim([name]), self.run_plain([name])
-        self.assertEqual((run.stdout, run.status), (plain.stdout, plain.returncode))
+        run, plain = self.forking.run(name), self.plain.run(name)
+        self.assertEqual((run.stdout, run.status), (plain.stdout, plain.status))
         self.assertIn("[1, 1]", run.stdout)
+
+    def test_program_limits_its_recursion(self):
+        run = self.forked("""
+import sys, torch
+data = torch.utils.data.DataLoader(list(range(20)), batch_size=2)
+def deep(n): return deep(n - 1) if n else sum(int(x.sum()) for x in data)
+sys.setrecursionlimit(300)
+for n in range(0, 400, 7):
+    try: deep(n)
+    except RecursionError: break
+print(n > 0, sum(int(x.sum()) for x in data))
+""")
+        self.assertEqual(run.stdout, "True 190\n")
 
     def test_python_calls_change_neither_results_nor_what_is_traced(self):
         name = self.write("jit.py", """
@@ -254,13 +293,13 @@ with torch.no_grad(): print(torch.vmap(lambda t: t.to(torch.float64) * 2)(x) if 
 torch.save({'x': x, 'item': torch.Tensor.item.__name__}, io.BytesIO())
 print(torch.overrides.is_tensor_method_or_property(torch.Tensor.cpu), torch.Tensor.to.__doc__[:20])
 """)
-        plain = self.run_plain([name])
-        self.assertEqual(plain.returncode, 0, plain.stderr)
+        plain = self.plain.run(name)
+        self.assertEqual(plain.status, 0, plain.stderr)
         run = self.run_shim([name], options="python_calls=1")
         # A traced graph says in comments where each operator was called.
         self.assertEqual([line.partition(" # ")[0] for line in run.stdout.splitlines()],
                          [line.partition(" # ")[0] for line in plain.stdout.splitlines()])
-        self.assertEqual((run.stderr, run.status), (plain.stderr, plain.returncode))
+        self.assertEqual((run.stderr, run.status), (plain.stderr, plain.status))
         self.assertEqual(run.file.marks(shim.CALL_SITE), [])  # no GPU, no call that waits for one
 
     def test_cost_of_a_loader_step(self):
@@ -269,15 +308,15 @@ p = torch.nn.Parameter(torch.ones(1)); p.grad = torch.ones(1)
 optimizer = torch.optim.SGD([p], 0.25)
 data = torch.utils.data.DataLoader(list(range(3000)), batch_size=None)
 best = 1e9
-for _ in range(7):
+for _ in range(5):
     start = time.perf_counter()
     for x in data: optimizer.step()
     best = min(best, (time.perf_counter() - start) / 3000)
 print(best * 1e6)
 """
         name = self.write("cost.py", text)
-        plain = min(float(self.run_plain([name]).stdout) for _ in range(2))
-        cost = min(float(self.run_shim([name]).stdout) for _ in range(2)) - plain
+        plain = min(float(self.plain.run(name).stdout) for _ in range(2))
+        cost = min(float(self.forking.run(name).stdout) for _ in range(2)) - plain
         print(f"a step of loader and optimizer: {plain:.1f} us without, {cost:+.1f} us with the shim")
         self.assertLess(cost, 60)
 

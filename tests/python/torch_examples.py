@@ -31,8 +31,21 @@ def compiles():
 
 
 class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.forking = shim.Forking(PYTHON, False)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.forking.close()
+
+    def run_forked(self, program, *options):
+        done = self.forking.run(program, *options)
+        self.assertEqual(done.status, 0, done.stderr)
+        return done
+
     def check(self, program):
-        lines = run(program, *SMALL, "--batches", "3", "--batch-size", "2").stdout.splitlines()
+        lines = self.run_forked(program, *SMALL, "--batches", "3", "--batch-size", "2").stdout.splitlines()
         self.assertEqual(len(lines), 1)
         said = json.loads(lines[0])
         self.assertEqual((said["program"], said["device"], said["batches"], said["batch_size"]),
@@ -63,19 +76,20 @@ class Examples(unittest.TestCase):
     def test_memory_that_grows_in_the_workers(self):
         grown = {}
         for options in ((), ("--corrected",)):
-            said = json.loads(run(FOLDER / "grow_2_python_list.py", "--device", "cpu", "--workers", "6", "--seconds", "8",
-                                  "--warmup", "1", *options).stdout)
+            said = json.loads(self.run_forked(FOLDER / "grow_2_python_list.py", "--device", "cpu", "--workers", "6",
+                                              "--seconds", "4", "--warmup", "1", *options).stdout)
             private = [sample["children_private_mb"] for sample in said["host_memory"]]
             grown[options] = max(private) - private[0]
-        # Six workers read a string, and so copy its page, every 2 ms: 4 KB x 6 x 4,000 in 8 s; a slow machine fewer.
-        self.assertGreater(grown[()], 50)
-        self.assertLess(grown[("--corrected",)], 30)
+        # Six workers read a string, and so copy its page, every 2 ms: 4 KB x 6 x 2,000 in 4 s; a slow machine fewer.
+        print(f"private memory grew by {grown[()]} MB, corrected by {grown[('--corrected',)]} MB")
+        self.assertGreater(grown[()], 10)
+        self.assertLess(grown[("--corrected",)], grown[()] / 2)
 
     def test_memory_that_grows_with_the_batches(self):
         # Nothing is page-locked on a CPU: that it runs, and that the batches get larger.
         for options in ((), ("--corrected",)):
-            said = json.loads(run(FOLDER / "grow_1_varying_batches.py", "--device", "cpu", "--workers", "1", "--seconds", "3",
-                                  "--batch-size", "4", "--warmup", "1", *options).stdout)
+            said = json.loads(self.run_forked(FOLDER / "grow_1_varying_batches.py", "--device", "cpu", "--workers", "1",
+                                              "--seconds", "2", "--batch-size", "4", "--warmup", "1", *options).stdout)
             self.assertGreaterEqual(len(said["host_memory"]), 2)
             self.assertGreater(said["batches"], 0)
 
