@@ -74,23 +74,6 @@ static fw_status open_devices(struct fw_bench_watch *watch, struct fw_error *err
 	return fw_devices_set_counters(watch->devices, &counters, err);
 }
 
-fw_status fw_bench_watch_open(struct fw_bench_watch *watch,
-			      const struct fw_bench_watch_options *options, struct fw_error *err)
-{
-	fw_status status = FW_OK;
-
-	*watch = (struct fw_bench_watch){
-		.options = *options,
-		.rss = FW_VEC(struct fw_bench_rss),
-		.opened_ns = fw_steady_ns(),
-	};
-	if (options->has_gpu)
-		status = open_devices(watch, err);
-	if (status)
-		fw_bench_watch_close(watch);
-	return status;
-}
-
 /* The values since the reading before, weighted with the time. is_first: there is none, and they are forgotten. */
 static void read_gpu(struct fw_bench_watch *watch, int64_t now_ns, bool is_first)
 {
@@ -130,14 +113,35 @@ static void read_rss(struct fw_bench_watch *watch, int64_t now_ns)
 		*kept = sample;
 }
 
+fw_status fw_bench_watch_open(struct fw_bench_watch *watch,
+			      const struct fw_bench_watch_options *options, struct fw_error *err)
+{
+	fw_status status = FW_OK;
+
+	*watch = (struct fw_bench_watch){
+		.options = *options,
+		.rss = FW_VEC(struct fw_bench_rss),
+		.opened_ns = fw_steady_ns(),
+	};
+	if (options->has_gpu)
+		status = open_devices(watch, err);
+	if (status) {
+		fw_bench_watch_close(watch);
+		return status;
+	}
+	/* The first reading opens the counters, whose memory is not the pipeline's. */
+	read_gpu(watch, watch->opened_ns, true);
+	return FW_OK;
+}
+
 void fw_bench_watch_begin(struct fw_bench_watch *watch)
 {
 	watch->rss.len = 0;
 	memset(watch->sums, 0, sizeof(watch->sums));
 	memset(watch->times, 0, sizeof(watch->times));
 	watch->began_ns = fw_steady_ns();
-	read_rss(watch, watch->began_ns);
 	read_gpu(watch, watch->began_ns, true);
+	read_rss(watch, fw_steady_ns());
 	getrusage(RUSAGE_SELF, &watch->began);
 	watch->began_ns = fw_steady_ns();
 }

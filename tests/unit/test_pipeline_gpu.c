@@ -7,6 +7,7 @@
 #include "../fake/nn.h"
 #include "../fake/nvjpeg.h"
 #include "../pipeline/made_jpeg.h"
+#include "../pipeline/zero_model.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -19,11 +20,6 @@
 
 #include <cmocka.h>
 #include <jpeglib.h>
-
-#define CLASSES 256
-#define TOP     3
-/* Of an answer: an id and a probability. */
-#define ANSWER_BYTES 8
 
 static char model[64], data[72];
 static unsigned char *jpeg;
@@ -90,30 +86,6 @@ static void make_jpeg(void)
 	jpeg_destroy_compress(&c);
 }
 
-static int make_model(void)
-{
-	char command[512];
-	FILE *pipe, *file;
-	long size;
-
-	snprintf(model, sizeof(model), "/tmp/pipeline-gpu-%d.onnx", (int)getpid());
-	snprintf(data, sizeof(data), "%s.data", model);
-	snprintf(command, sizeof(command),
-		 "python3 -B %s/tests/nn/make_model.py resnet18 --width 0.125 --image 32 --classes "
-		 "%d --dynamic --external -o %s 2>&1",
-		 FW_SOURCE, CLASSES, model);
-	pipe = popen(command, "r");
-	if (!pipe || pclose(pipe))
-		return 1;
-	file = fopen(data, "r+e");
-	if (!file || fseek(file, 0, SEEK_END))
-		return 1;
-	size = ftell(file);
-	if (fclose(file) || truncate(data, 0) || truncate(data, size)) /* zeros */
-		return 1;
-	return 0;
-}
-
 static int set_up(void **state)
 {
 	void *cuda = open_library("libcuda.so.1");
@@ -129,7 +101,7 @@ static int set_up(void **state)
 	FIND(cuda, pinned, "fake_nn_pinned");
 	FIND(open_path(FW_FAKE_NVJPEG), nvjpeg, "fake_nvjpeg");
 	make_jpeg();
-	return make_model();
+	return make_zero_model("pipeline-gpu", model, data);
 }
 
 static int tear_down(void **state)
@@ -139,24 +111,6 @@ static int tear_down(void **state)
 	unlink(data);
 	free(jpeg);
 	return 0;
-}
-
-/* What a GPU would give: answers to images, else scores. 1024 bytes an image, so that is plain. */
-static void read_right(void *memory, size_t bytes)
-{
-	struct {
-		uint32_t id;
-		float probability;
-	} answer;
-
-	memset(memory, 0, bytes);
-	if (bytes % (TOP * ANSWER_BYTES))
-		return;
-	for (size_t i = 0; i < bytes / ANSWER_BYTES; i++) {
-		answer.id = (uint32_t)(i % TOP);
-		answer.probability = 1.0f / CLASSES;
-		memcpy((char *)memory + i * ANSWER_BYTES, &answer, ANSWER_BYTES);
-	}
 }
 
 /* The same, but the second class of the first image. */

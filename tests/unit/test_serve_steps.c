@@ -3,6 +3,7 @@
 
 #include "../fake/nn.h"
 #include "../fake/nvjpeg.h"
+#include "../pipeline/zero_model.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -13,9 +14,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#define CLASSES 256
-#define TOP     3
 
 static char model[64], data[72];
 static struct fw_bench_images images = { .images = FW_VEC(struct fw_bench_image) };
@@ -35,43 +33,6 @@ static void *open_library(const char *folder, const char *name)
 	return handle;
 }
 
-/* Answers to images, an id and a probability each, else scores: 1,024 bytes an image, so that is plain. */
-static void read_right(void *memory, size_t bytes)
-{
-	struct {
-		uint32_t id;
-		float probability;
-	} answer = { .probability = 1.0f / CLASSES };
-
-	memset(memory, 0, bytes);
-	for (size_t i = 0; bytes % (TOP * sizeof(answer)) == 0 && i < bytes / sizeof(answer); i++) {
-		answer.id = (uint32_t)(i % TOP);
-		memcpy((char *)memory + i * sizeof(answer), &answer, sizeof(answer));
-	}
-}
-
-static int make_model(void)
-{
-	char command[512];
-	FILE *pipe, *file;
-	long size;
-
-	snprintf(model, sizeof(model), "/tmp/serve-steps-%d.onnx", (int)getpid());
-	snprintf(data, sizeof(data), "%s.data", model);
-	snprintf(command, sizeof(command),
-		 "python3 -B %s/tests/nn/make_model.py resnet18 --width 0.125 --image 32 --classes "
-		 "%d --dynamic --external -o %s 2>&1",
-		 FW_SOURCE, CLASSES, model);
-	pipe = popen(command, "r");
-	if (!pipe || pclose(pipe))
-		return 1;
-	file = fopen(data, "r+e");
-	if (!file || fseek(file, 0, SEEK_END))
-		return 1;
-	size = ftell(file);
-	return fclose(file) || truncate(data, 0) || truncate(data, size); /* zeros */
-}
-
 static int set_up(void **state)
 {
 	const struct fw_bench_picture picture = { 48, 40, 1 };
@@ -87,7 +48,8 @@ static int set_up(void **state)
 	read_by(read_right);
 	symbol = dlsym(open_library("", FW_FAKE_NVJPEG), "fake_nvjpeg");
 	memcpy(&nvjpeg, &symbol, sizeof(symbol));
-	return make_model() || fw_bench_images_draw(&images, &picture, 4, 1 << 20, &err) ||
+	return make_zero_model("serve-steps", model, data) ||
+	       fw_bench_images_draw(&images, &picture, 4, 1 << 20, &err) ||
 	       fw_bench_images_shuffle(&images, 1, &err);
 }
 
