@@ -11,6 +11,7 @@
 #define FW_TILE_LINE     4096u
 #define FW_TILE_RESIZED  4096u
 #define FW_TILE_THREADS  256u
+#define FW_TILE_WARPS    (FW_TILE_THREADS / FW_WARP)
 #define FW_TILE_MAX_TAPS 1024u /* one pixel's share of either must fit */
 
 struct fw_tile_memory {
@@ -184,6 +185,9 @@ FW_DEVICE void fw_tile_fit_width(const struct fw_kernel_plan *plan, struct fw_ti
 	t->x = t->first_x[t->i];
 	t->span = fw_reach(along, t->first_x, t->i, width);
 	t->group = fw_min(t->rows, FW_TILE_LINE / t->span);
+	/* A row for each warp, none of them idle. */
+	if (t->group < t->rows && t->group > FW_TILE_WARPS)
+		t->group -= t->group % FW_TILE_WARPS;
 }
 
 /* The next part of the tile; 0: there is none. */
@@ -201,31 +205,39 @@ FW_DEVICE int fw_tile_next(const struct fw_kernel_plan *plan, struct fw_tile *t)
 	return 1;
 }
 
-/* Rows of a part in units of a warp's columns; the warps take them in turn. */
-#define FW_FOR_UNITS(unit, thread, rows, chunks)                                                   \
-	for (unsigned unit = (thread) / FW_WARP; unit < (rows) * (chunks);                         \
-	     unit += FW_TILE_THREADS / FW_WARP)
+/* A row of a part for each warp; where there are fewer rows than warps, several share one, each its columns. */
+struct fw_share {
+	unsigned row, column, step, parts; /* step: from one column of a thread to its next */
+};
 
-FW_DEVICE unsigned fw_chunks_of(unsigned columns)
+FW_DEVICE void fw_share_open(unsigned rows, unsigned thread, struct fw_share *s)
 {
-	return (columns + FW_WARP - 1) / FW_WARP;
+	s->parts = rows < FW_TILE_WARPS ? FW_TILE_WARPS / rows : 1;
+	s->row = thread / FW_WARP / s->parts;
+	s->column = thread / FW_WARP % s->parts * FW_WARP + thread % FW_WARP;
+	s->step = s->parts * FW_WARP;
 }
+
+/* Warps that are left over have nothing to do. */
+#define FW_FOR_ROWS(s, rows)                                                                       \
+	for (; (s).row < (rows); (s).row += (s).parts == 1 ? FW_TILE_WARPS : (rows))
 
 /* Phase 1: rows of the picture from `from` on to RGB. */
 FW_DEVICE void fw_tile_convert(const struct fw_kernel_plan *plan, const struct fw_tile *t,
 			       unsigned from, unsigned thread, struct fw_tile_memory *memory)
 {
-	unsigned rows = fw_min(t->group, t->rows - from), chunks = fw_chunks_of(t->span);
+	unsigned rows = fw_min(t->group, t->rows - from);
+	struct fw_share share;
 
-	FW_FOR_UNITS(unit, thread, rows, chunks)
+	fw_share_open(rows, thread, &share);
+	FW_FOR_ROWS(share, rows)
 	{
-		unsigned r = unit / chunks, x = unit % chunks * FW_WARP + thread % FW_WARP;
+		unsigned *line = memory->line + share.row * t->span;
 		struct fw_source_row row;
 
-		if (x >= t->span)
-			continue;
-		fw_open_row(plan, t->y + from + r, &row);
-		memory->line[r * t->span + x] = fw_pixel_of(plan, &row, t->x + x);
+		fw_open_row(plan, t->y + from + share.row, &row);
+		for (unsigned x = share.column; x < t->span; x += share.step)
+			line[x] = fw_pixel_of(plan, &row, t->x + x);
 	}
 }
 
@@ -248,22 +260,47 @@ FW_DEVICE void fw_tile_filter(const struct fw_preprocess_args *a, const struct f
 			      const struct fw_tile *t, unsigned from, unsigned thread,
 			      struct fw_tile_memory *memory)
 {
-	unsigned rows = fw_min(t->group, t->rows - from), chunks = fw_chunks_of(t->width);
+	unsigned rows = fw_min(t->group, t->rows - from);
+	struct fw_share share;
 
-	FW_FOR_UNITS(unit, thread, rows, chunks)
+	fw_share_open(rows, thread, &share);
+	FW_FOR_ROWS(share, rows)
 	{
-		unsigned r = unit / chunks, i = unit % chunks * FW_WARP + thread % FW_WARP;
-		const float *weights = t->weights_x + t->i + i;
-		float sum[3] = { 0, 0, 0 };
-		const unsigned *in;
+		const unsigned *line = memory->line + share.row * t->span;
+		unsigned *resized = memory->resized + (from + share.row) * t->width;
 
-		if (i >= t->width)
-			continue;
-		in = memory->line + r * t->span + (t->first_x[t->i + i] - t->x);
-		for (unsigned k = 0; k < plan->axes[0].n_taps; k++)
-			fw_add_weighed(sum, in[k], weights[(unsigned long long)k * a->crop]);
-		memory->resized[(from + r) * t->width + i] = fw_round_levels(sum);
+		for (unsigned i = share.column; i < t->width; i += share.step) {
+			const float *weights = t->weights_x + t->i + i;
+			const unsigned *in = line + (t->first_x[t->i + i] - t->x);
+			float sum[3] = { 0, 0, 0 };
+
+			for (unsigned k = 0; k < plan->axes[0].n_taps; k++)
+				fw_add_weighed(sum, in[k],
+					       weights[(unsigned long long)k * a->crop]);
+			resized[i] = fw_round_levels(sum);
+		}
 	}
+}
+
+/* One pixel of the crop out of the resized rows that it is made of: column i of the part, resized row j. */
+FW_DEVICE void fw_write_pixel(const struct fw_preprocess_args *a, const struct fw_kernel_plan *plan,
+			      const struct fw_tile *t, unsigned i, unsigned j,
+			      const struct fw_tile_memory *memory)
+{
+	const struct fw_kernel_axis *along = &plan->axes[0], *down = &plan->axes[1];
+	const unsigned *in = memory->resized + (t->first_y[j] - t->y) * t->width + i;
+	const float *weights = t->weights_y + j;
+	float sum[3] = { 0, 0, 0 };
+	unsigned x, y, levels;
+
+	for (unsigned k = 0; k < down->n_taps; k++)
+		fw_add_weighed(sum, in[k * t->width], weights[(unsigned long long)k * a->crop]);
+	levels = fw_round_levels(sum);
+	for (int c = 0; c < 3; c++)
+		sum[c] = (float)(levels >> (8 * c) & 255) * a->scale[c] + a->shift[c];
+	x = (unsigned)(along->position + (int)(t->i + i) * along->step);
+	y = (unsigned)(down->position + (int)j * down->step);
+	fw_put(a, t->out, fw_place_of(a, plan, x, y), sum);
 }
 
 /* Phase 3: down the columns, normalised, to the crop. */
@@ -271,29 +308,13 @@ FW_DEVICE void fw_tile_write(const struct fw_preprocess_args *a, const struct fw
 			     const struct fw_tile *t, unsigned thread,
 			     const struct fw_tile_memory *memory)
 {
-	const struct fw_kernel_axis *along = &plan->axes[0], *down = &plan->axes[1];
-	unsigned chunks = fw_chunks_of(t->width);
+	struct fw_share share;
 
-	FW_FOR_UNITS(unit, thread, t->height, chunks)
+	fw_share_open(t->height, thread, &share);
+	FW_FOR_ROWS(share, t->height)
 	{
-		unsigned j = t->j + unit / chunks, i = unit % chunks * FW_WARP + thread % FW_WARP;
-		const float *weights = t->weights_y + j;
-		float sum[3] = { 0, 0, 0 };
-		const unsigned *in;
-		unsigned x, y, levels;
-
-		if (i >= t->width)
-			continue;
-		in = memory->resized + (t->first_y[j] - t->y) * t->width + i;
-		for (unsigned k = 0; k < down->n_taps; k++)
-			fw_add_weighed(sum, in[k * t->width],
-				       weights[(unsigned long long)k * a->crop]);
-		levels = fw_round_levels(sum);
-		for (int c = 0; c < 3; c++)
-			sum[c] = (float)(levels >> (8 * c) & 255) * a->scale[c] + a->shift[c];
-		x = (unsigned)(along->position + (int)(t->i + i) * along->step);
-		y = (unsigned)(down->position + (int)j * down->step);
-		fw_put(a, t->out, fw_place_of(a, plan, x, y), sum);
+		for (unsigned i = share.column; i < t->width; i += share.step)
+			fw_write_pixel(a, plan, t, i, t->j + share.row, memory);
 	}
 }
 

@@ -161,7 +161,8 @@ static uint32_t tile_rows_for(const struct fw_preprocess_gpu *p, uint32_t n)
 {
 	if (p->tile_rows)
 		return p->tile_rows;
-	return n >= 32 ? 8 : n >= 8 ? 4 : 2;
+	/* The fastest of 1 to 32 on an H200, for pictures of 500 x 375 and of 1920 x 1080. */
+	return n >= 8 ? 8 : n >= 4 ? 4 : n >= 2 ? 2 : 1;
 }
 
 static fw_status check_input(const struct fw_preprocess_gpu *p, uint32_t n,
