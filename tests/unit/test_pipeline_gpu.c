@@ -529,7 +529,8 @@ static void a_start_that_fails_leaves_nothing(void **state)
 }
 
 /* Four JPEGs of 100 to 103 pixels and a small one, as the lane of nvJPEG takes them and does not. */
-static struct fw_pipeline_stats classify_jpegs(const char *decoder, struct ask asks[5])
+static struct fw_pipeline_stats classify_jpegs(const char *decoder, uint32_t workers,
+					       struct ask asks[5])
 {
 	struct fw_pipeline_config config = config_of();
 	struct fw_pipeline *pipeline;
@@ -537,6 +538,7 @@ static struct fw_pipeline_stats classify_jpegs(const char *decoder, struct ask a
 	uint8_t *bytes[4];
 
 	config.decoder = decoder;
+	config.workers = workers;
 	fake.nvjpeg()->writes_nothing = 1;
 	pipeline = create(&config);
 	for (uint32_t i = 0; i < 5; i++) {
@@ -571,12 +573,13 @@ static void nvjpeg_decodes_what_it_takes(void **state)
 	struct ask asks[5];
 
 	(void)state;
-	stats = classify_jpegs("nvjpeg", asks);
+	stats = classify_jpegs("nvjpeg", 0, asks);
 	for (uint32_t i = 0; i < 5; i++)
 		check_right(&asks[i]);
 	assert_string_equal(stats.decoder, "nvjpeg");
 	assert_int_equal(stats.nvjpeg_decoded, 4);
 	assert_int_equal(stats.nvjpeg_returned, 0);
+	assert_int_equal(stats.workers, 4); /* two wait for nvJPEG, two compute */
 }
 
 static void what_nvjpeg_fails_at_is_classified_too(void **state)
@@ -586,7 +589,7 @@ static void what_nvjpeg_fails_at_is_classified_too(void **state)
 
 	(void)state;
 	fake.nvjpeg()->fails_width = 102;
-	stats = classify_jpegs("nvjpeg", asks);
+	stats = classify_jpegs("nvjpeg", 1, asks);
 	for (uint32_t i = 0; i < 5; i++)
 		check_right(&asks[i]);
 	assert_int_equal(stats.nvjpeg_decoded + stats.nvjpeg_returned, 4);
@@ -600,12 +603,12 @@ static void without_an_engine_auto_is_the_cpu(void **state)
 
 	(void)state;
 	fake.nvjpeg()->lacks_hardware = 1;
-	stats = classify_jpegs("auto", asks);
+	stats = classify_jpegs("auto", 0, asks);
 	for (uint32_t i = 0; i < 5; i++)
 		check_right(&asks[i]);
 	assert_string_equal(stats.decoder, "cpu");
 	assert_int_equal(stats.nvjpeg_decoded, 0);
-	stats = classify_jpegs("auto", asks);
+	stats = classify_jpegs("auto", 0, asks);
 	assert_string_equal(stats.decoder, "auto");
 }
 

@@ -325,6 +325,23 @@ static void a_damaged_picture_fails_alone(void **state)
 	check_counts(&b, 1, 0, 4, 0);
 }
 
+static void says_that_there_is_no_nvjpeg(void **state)
+{
+	uint8_t pinned[128];
+	const struct fw_nvjpeg_lane_options options = { .cuda = &cuda,
+							.library = "libnvjpeg.so.none",
+							.max_batch = 1,
+							.cell_bytes = 64,
+							.pinned = pinned };
+	struct fw_nvjpeg_lane *lane;
+	struct fw_error err = { 0 };
+
+	(void)state;
+	assert_int_equal(fw_nvjpeg_lane_open(&options, &lane, &err), FW_ERR_UNSUPPORTED);
+	assert_null(lane);
+	assert_non_null(strstr(err.message, "nvJPEG was not found"));
+}
+
 static int reset(void **state)
 {
 	(void)state;
@@ -338,6 +355,7 @@ int main(void)
 		cmocka_unit_test(takes_baseline_of_the_usual_samplings),
 		cmocka_unit_test(leaves_the_rest_to_the_cpu),
 		cmocka_unit_test(a_cut_file_is_not_taken),
+		cmocka_unit_test(says_that_there_is_no_nvjpeg),
 		cmocka_unit_test_setup(decodes_batches_by_hardware, reset),
 		cmocka_unit_test_setup(decodes_without_hardware_too, reset),
 		cmocka_unit_test_setup(what_the_engine_refuses_is_decoded_here, reset),
