@@ -184,7 +184,7 @@ static void write_pipeline(struct page *p, const struct fw_service *s,
 	static const char *const outcomes[] = { "classified", "failed", "expired", "cancelled" };
 
 	family(p, FW_METRIC_COUNTER, "fullwarp_serve_images", NULL,
-	       "Images by what became of them.");
+	       "Images by what became of them, those of the warm-up among them.");
 	for (int i = 0; i < 4; i++) {
 		const struct fw_metric_label label = { "outcome", outcomes[i] };
 

@@ -4,6 +4,7 @@
 #include "serve/flow_options.h"
 #include "serve/http.h"
 #include "serve/steady_clock.h"
+#include "serve/warm_images.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -175,6 +176,7 @@ int fw_serve_http(const struct fw_serve_job *job)
 	struct fw_error err = { .code = FW_OK };
 	int signals = open_signals(), code;
 
+	options.warm = fw_warm_images;
 	options.pipeline.say = say_line;
 	options.pipeline.say_user = (void *)(uintptr_t)job;
 	if (signals < 0 || raise_files(job->service.max_connections, &err))

@@ -113,8 +113,11 @@ static void *load(void *user)
 	config.progress_user = s;
 	fw_pipeline_stats_init(&stats);
 	if (!(status = fw_pipeline_create(&config, &pipeline, &err)) &&
-	    !(status = fw_pipeline_get_stats(pipeline, &stats, &err)))
-		status = check_loaded(s, &stats, &err);
+	    !(status = fw_pipeline_get_stats(pipeline, &stats, &err)) &&
+	    !(status = check_loaded(s, &stats, &err)) && s->options.warm) {
+		on_progress(s, "warming up: classifying pictures of its own");
+		status = s->options.warm(pipeline, &stats, &err);
+	}
 	pthread_rwlock_wrlock(&s->lock);
 	if (!status)
 		set_loaded(s, pipeline, &stats);

@@ -21,7 +21,10 @@ struct fw_service_options {
 	const char *labels, *token_file, *access_log; /* NULL: none */
 	uint64_t max_body, body_memory;
 	uint32_t max_connections, max_images, http_threads, max_head; /* max_head: bytes */
-	int64_t timeout_ns;  /* of a client that is slow to send or to read */
+	int64_t timeout_ns; /* of a client that is slow to send or to read */
+	/* What a pipeline needs before the first request comes; NULL: nothing. */
+	fw_status (*warm)(struct fw_pipeline *pipeline, const struct fw_pipeline_stats *stats,
+			  struct fw_error *err);
 	int64_t deadline_ns; /* of a request from its last byte on; 0: none */
 };
 
