@@ -98,35 +98,53 @@ static unsigned long notes_in_order(void)
 	return count;
 }
 
-static int add_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, uint64_t (*clock)(void))
+/* What a compiler makes of a launch: the second since CUDA 13. */
+static const CUpti_CallbackId runtime_launches[] = {
+	CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+	CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000,
+};
+static const CUpti_CallbackId driver_launches[] = { CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+						    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx };
+
+static int add_callbacks(CUpti_CallbackDomain domain, uint64_t (*clock)(void))
 {
 	static CUpti_SubscriberHandle subscriber;
+	int result = cuptiSubscribe(&subscriber, on_call, NULL);
 
 	now = clock;
-	return cuptiSubscribe(&subscriber, on_call, NULL) ||
-	       cuptiEnableCallback(1, subscriber, domain, cbid);
+	for (int i = 0; i < 2 && !result; i++)
+		result = cuptiEnableCallback(1, subscriber, domain,
+					     domain == CUPTI_CB_DOMAIN_RUNTIME_API
+						     ? runtime_launches[i]
+						     : driver_launches[i]);
+	return result;
+}
+
+static int add_records(int is_driver)
+{
+	int result = 0;
+
+	for (int i = 0; i < 2 && !result; i++)
+		result = is_driver ? cuptiActivityEnableDriverApi(driver_launches[i], 1)
+				   : cuptiActivityEnableRuntimeApi(runtime_launches[i], 1);
+	return result;
 }
 
 static int add(const char *mode)
 {
 	/* The same records of a launch as a recording has. */
 	if (!strcmp(mode, "calls"))
-		return cuptiActivityEnableRuntimeApi(
-			CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 1);
+		return add_records(0);
 	if (!strcmp(mode, "driver-calls"))
-		return cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1);
+		return add_records(1);
 	if (!strcmp(mode, "callback-empty"))
-		return add_callback(CUPTI_CB_DOMAIN_RUNTIME_API,
-				    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, NULL);
+		return add_callbacks(CUPTI_CB_DOMAIN_RUNTIME_API, NULL);
 	if (!strcmp(mode, "callback"))
-		return add_callback(CUPTI_CB_DOMAIN_RUNTIME_API,
-				    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, clock_now);
+		return add_callbacks(CUPTI_CB_DOMAIN_RUNTIME_API, clock_now);
 	if (!strcmp(mode, "callback-tsc"))
-		return add_callback(CUPTI_CB_DOMAIN_RUNTIME_API,
-				    CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, counter_now);
+		return add_callbacks(CUPTI_CB_DOMAIN_RUNTIME_API, counter_now);
 	if (!strcmp(mode, "driver-callback"))
-		return add_callback(CUPTI_CB_DOMAIN_DRIVER_API,
-				    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, clock_now);
+		return add_callbacks(CUPTI_CB_DOMAIN_DRIVER_API, clock_now);
 	if (!strcmp(mode, "latency"))
 		return cuptiActivityEnableLatencyTimestamps(1);
 	return 1;
@@ -134,10 +152,12 @@ static int add(const char *mode)
 
 static void finish(void)
 {
+	const char *mode = getenv("FW_FLOOR_MODE");
+
 	cuptiActivityFlushAll(1);
 	if (getenv("FW_FLOOR_COUNT"))
-		fprintf(stderr, "floor: %lu kernels, %lu others\n", kernels,
-			others + notes_in_order());
+		fprintf(stderr, "floor: %lu kernels, %lu others%s%s\n", kernels,
+			others + notes_in_order(), mode ? ", " : "", mode ? mode : "");
 }
 
 int InitializeInjection(void)

@@ -244,14 +244,22 @@ static void run_callbacks(unsigned long count, int is_before)
 /* As PyTorch's profiler may end; what follows begins anew. */
 static void run_finalize(unsigned long count)
 {
+	/* What a compiler makes of a launch: the second since CUDA 13. */
+	static const CUpti_CallbackId launches[] = {
+		CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+		CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000
+	};
+
 	run_after(count);
 	ASK(cuptiFinalize);
 	rest();
 	work(count);
 	ASK(cuptiActivityRegisterCallbacks, request, take);
-	ASK(cuptiActivityEnableRuntimeApi, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 1);
+	for (int i = 0; i < 2; i++)
+		ASK(cuptiActivityEnableRuntimeApi, launches[i], 1);
 	work(count);
-	ASK(cuptiActivityEnableRuntimeApi, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 0);
+	for (int i = 0; i < 2; i++)
+		ASK(cuptiActivityEnableRuntimeApi, launches[i], 0);
 	ASK(cuptiActivityFlushAll, 1);
 	show("calls");
 }

@@ -25,7 +25,8 @@ class StandIns(recorded.TestCase):
     def test_ways_to_learn_when_a_launch_was_called(self):
         for mode in "calls", "callback-empty", "callback", "callback-tsc":
             run = self.run_floor("launch", 50, env={"FW_FLOOR_MODE": mode})
-            self.assertEqual(run.stderr, f"floor: 50 kernels, {0 if mode == 'callback-empty' else 50} others\n", mode)
+            others = 0 if mode == "callback-empty" else 50
+            self.assertEqual(run.stderr, f"floor: 50 kernels, {others} others, {mode}\n")
 
     def test_a_client_that_gets_an_error_is_left_out(self):
         # 15 is CUPTI_ERROR_NOT_INITIALIZED.
