@@ -22,11 +22,9 @@ struct fw_nvjpeg {
 
 /* Values of nvjpeg.h. */
 enum fw_nvjpeg_value {
-	FW_NVJPEG_HYBRID = 1,     /* Huffman codes on the CPU */
-	FW_NVJPEG_GPU_HYBRID = 2, /* on the GPU, in large batches */
+	FW_NVJPEG_GPU_HYBRID = 2, /* Huffman codes on the GPU in large batches, else on the CPU */
 	FW_NVJPEG_HARDWARE = 3,   /* an engine of its own: A100, A30, H100, H200, Blackwell */
-	FW_NVJPEG_OUTPUT_YUV = 1,
-	FW_NVJPEG_NO_PIPELINE = 1 /* flag: hardware decodes a batch as a whole */
+	FW_NVJPEG_OUTPUT_YUV = 1
 };
 
 /* library: a path, or NULL: libnvjpeg.so.13, .12, .11. FW_ERR_UNSUPPORTED where there is none. */
