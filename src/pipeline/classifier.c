@@ -160,10 +160,6 @@ static fw_status open_engine(struct fw_classifier *c, const struct fw_pipeline_c
 				*err = why;
 			return status;
 		}
-		fw_gpu_side_close(c->gpu);
-		c->gpu = NULL;
-		fw_nn_engine_close(c->engine);
-		c->engine = NULL;
 		fw_classifier_say(c, "the CPU computes (engine onednn), since no GPU can: %s",
 				  why.message);
 	}
@@ -196,8 +192,6 @@ static fw_status load(struct fw_classifier *c, const struct fw_pipeline_config *
 	c->has_graph = true;
 	fw_classifier_progress(c, "planning for the engine %s", s->is_gpu ? "cudnn" : "onednn");
 	if ((status = fw_nn_fold(&c->graph, err)))
-		return status;
-	if (s->is_gpu && (status = fw_reference_start(&c->graph, &c->reference, err)))
 		return status;
 	return fw_nn_network_load(c->engine, &c->graph, &network, &c->network, err);
 }
@@ -283,8 +277,6 @@ fw_status fw_classifier_open(const struct fw_pipeline_config *config,
 		fw_classifier_close(made);
 		return status;
 	}
-	fw_reference_close(made->reference);
-	made->reference = NULL;
 	fw_cores_look(made->gpu ? fw_gpu_side_numa_node(made->gpu) : -1, &made->cores);
 	*classifier = made;
 	return FW_OK;
@@ -294,7 +286,6 @@ void fw_classifier_close(struct fw_classifier *classifier)
 {
 	if (!classifier)
 		return;
-	fw_reference_close(classifier->reference);
 	fw_gpu_side_close(classifier->gpu);
 	fw_nn_network_free(classifier->network);
 	fw_nn_engine_close(classifier->engine);

@@ -5,7 +5,6 @@
 #include "pipeline/classifier.h"
 #include "pipeline/cores.h"
 #include "pipeline/preprocess.h"
-#include "pipeline/reference.h"
 
 struct fw_gpu_side;
 
@@ -21,9 +20,8 @@ struct fw_classifier {
 	uint32_t max_batch, classes, top; /* top: at most classes */
 	bool has_graph, ends_in_softmax, warms_up;
 	struct fw_cores cores;
-	struct fw_gpu_side *gpu;        /* NULL: the CPU */
-	struct fw_reference *reference; /* while a GPU is prepared */
-	uint64_t cpu_scratch_bytes;     /* of a worker on the CPU, known when the first is open */
+	struct fw_gpu_side *gpu;    /* NULL: the CPU */
+	uint64_t cpu_scratch_bytes; /* of a worker on the CPU, known when the first is open */
 	void (*progress)(void *user, const char *text);
 	void *progress_user;
 	void (*say)(void *user, const char *text);

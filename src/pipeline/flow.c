@@ -20,11 +20,10 @@ static fw_status take_cells(struct fw_flow *flow, struct fw_error *err)
 		status = flow->work.cells_take(flow->work.user, bytes, &memory, err);
 	else if (!(memory = malloc(bytes)))
 		status = fw_fail_nomem(err, bytes);
-	else
-		memset(memory, 0, bytes); /* the pages are taken now, not by the first images */
 	if (status)
 		return status;
 	flow->cells = memory;
+	memset(flow->cells, 0, bytes); /* the pages are taken now, not by the first images */
 	flow->stats.cell_bytes = bytes;
 	return FW_OK;
 }

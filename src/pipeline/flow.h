@@ -49,10 +49,7 @@ struct fw_flow_work {
 	fw_status (*compute)(void *worker, struct fw_flow_batch *batch, struct fw_error *err);
 	/* On the worker's thread, before the flow is created; an error is one of the creation. NULL: nothing. */
 	fw_status (*warm_up)(void *worker, struct fw_error *err);
-	/*
-	 * Memory for the cells, with all its pages there; taken before and given back after everything else. NULL:
-	 * malloc's.
-	 */
+	/* Memory for the cells, taken before and given back after everything else. NULL: malloc's. */
 	fw_status (*cells_take)(void *user, size_t bytes, void **memory, struct fw_error *err);
 	void (*cells_give)(void *user, void *memory, size_t bytes);
 };

@@ -61,10 +61,7 @@ static fw_status cells_take(void *user, size_t bytes, void **memory, struct fw_e
 			      : fw_gpu_pin(c->gpu->gpu, bytes, "decoded images", memory, err);
 	}
 	*memory = malloc(bytes);
-	if (!*memory)
-		return fw_fail_nomem(err, bytes);
-	memset(*memory, 0, bytes);
-	return FW_OK;
+	return *memory ? FW_OK : fw_fail_nomem(err, bytes);
 }
 
 static void cells_give(void *user, void *memory, size_t bytes)

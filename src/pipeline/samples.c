@@ -77,44 +77,85 @@ void fw_samples_make(const struct fw_classifier *c, uint8_t *cells, struct fw_sa
 		make(&samples->images[i], cells + i * samples->cell_bytes, i, height_of(c));
 }
 
-static fw_status score_all(const struct fw_classifier *c, struct fw_samples *samples,
-			   struct fw_error *err)
+/* What the comparison runs on. */
+struct reference {
+	struct fw_nn_engine *engine;
+	struct fw_nn_network *network;
+	struct fw_nn_instance *instance;
+	struct fw_preprocess_scratch *scratch;
+};
+
+static fw_status open_reference(const struct fw_classifier *c, struct reference *r,
+				struct fw_error *err)
 {
-	fw_status status = FW_OK;
+	static const int64_t one = 1;
+	const struct fw_nn_engine_options engine = { .name = "onednn" };
+	const struct fw_nn_network_options network = {
+		.precision = FW_NN_FP32,
+		.n_batches = 1,
+		.batches = &one,
+		.fuse = true,
+	};
+	fw_status status = fw_nn_engine_open(&engine, &r->engine, err);
 
-	samples->scores = calloc((size_t)FW_SAMPLES * c->classes, sizeof(float));
-	if (!samples->scores)
-		return fw_fail_nomem(err, FW_SAMPLES * c->classes * sizeof(float));
-	for (uint32_t i = 0; i < FW_SAMPLES && !status; i++) {
-		const struct fw_reference_picture picture = {
-			.preprocess = &c->preprocess,
-			.cell = samples->cells + i * samples->cell_bytes,
-			.cell_bytes = c->cell_bytes,
-			.image = &samples->images[i],
-		};
-
-		status = fw_reference_score(c->reference, &picture,
-					    samples->scores + (size_t)i * c->classes, err);
-	}
+	if (!status)
+		status = fw_nn_network_load(r->engine, &c->graph, &network, &r->network, err);
+	if (!status)
+		status = fw_nn_instance_open(r->network, &r->instance, err);
+	if (!status)
+		status = fw_preprocess_open(&c->preprocess, c->cell_bytes, &r->scratch, err);
 	return status;
+}
+
+static void close_reference(struct reference *r)
+{
+	fw_preprocess_close(r->scratch);
+	fw_nn_instance_close(r->instance);
+	fw_nn_network_free(r->network);
+	fw_nn_engine_close(r->engine);
+}
+
+static fw_status score(const struct reference *r, const struct fw_samples *samples, uint32_t number,
+		       float *scores, struct fw_error *err)
+{
+	struct fw_nn_io input;
+	fw_status status = fw_nn_instance_io(r->instance, 1, &input, &(struct fw_nn_io){ 0 }, err);
+
+	if (!status)
+		status = fw_preprocess_cpu(
+			r->scratch, samples->cells + number * samples->cell_bytes,
+			&samples->images[number], input.data, (size_t)input.pixel_stride, err);
+	if (!status)
+		status = fw_nn_instance_launch(r->instance, 1, NULL, err);
+	if (!status)
+		status = fw_nn_instance_wait(r->instance, err);
+	return status ? status : fw_nn_instance_read(r->instance, 1, scores, err);
 }
 
 fw_status fw_samples_score(const struct fw_classifier *c, struct fw_samples *samples,
 			   struct fw_error *err)
 {
+	struct reference r = { .engine = NULL };
 	struct fw_error why = { .code = FW_OK };
-	fw_status status = fw_reference_wait(c->reference, &why);
+	fw_status status = open_reference(c, &r, &why);
 
 	if (status == FW_ERR_UNSUPPORTED) {
 		fw_classifier_say(c,
 				  "the GPU's answers are compared with each other only, not with "
 				  "the CPU's: %s",
 				  why.message);
+		close_reference(&r);
 		return FW_OK;
 	}
-	if (!status)
-		return score_all(c, samples, err);
-	if (err)
+	if (!status) {
+		samples->scores = calloc((size_t)FW_SAMPLES * c->classes, sizeof(float));
+		if (!samples->scores)
+			status = fw_fail_nomem(&why, FW_SAMPLES * c->classes * sizeof(float));
+	}
+	for (uint32_t i = 0; i < FW_SAMPLES && !status; i++)
+		status = score(&r, samples, i, samples->scores + (size_t)i * c->classes, &why);
+	close_reference(&r);
+	if (status && err)
 		*err = why;
 	return status;
 }
