@@ -18,6 +18,8 @@
 
 /* What a broken service takes to answer those who wait. */
 #define BROKEN_NS INT64_C(3000000000)
+/* How often the engine is looked at. */
+#define LOOK_MS 1000
 /* Beside connections: the log, libraries, the model. */
 #define OTHER_FILES 64
 
@@ -117,8 +119,9 @@ static enum fw_service_state watch(const struct fw_serve_job *job, struct fw_ser
 					{ .fd = s->events, .events = POLLIN } };
 		int got;
 
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, LOOK_MS) < 0 && errno != EINTR)
 			break;
+		fw_service_check(s);
 		while ((got = next_signal(signals))) {
 			if (got != SIGHUP)
 				return FW_SERVICE_DRAINING;
@@ -138,9 +141,8 @@ static enum fw_service_state watch(const struct fw_serve_job *job, struct fw_ser
 static int end(const struct fw_serve_job *job, struct fw_service *s, struct fw_http *http,
 	       enum fw_service_state why)
 {
-	bool was_loading = fw_service_state(s, NULL, 0) == FW_SERVICE_LOADING;
+	bool was_loading = fw_service_set_state(s, FW_SERVICE_DRAINING, NULL) == FW_SERVICE_LOADING;
 
-	fw_service_set_state(s, FW_SERVICE_DRAINING, NULL);
 	if (why == FW_SERVICE_FAILED || why == FW_SERVICE_BROKEN)
 		fail(&s->err);
 	else

@@ -159,10 +159,13 @@ enum fw_service_state fw_service_state(struct fw_service *s, char *why, size_t c
 	return state;
 }
 
-void fw_service_set_state(struct fw_service *s, enum fw_service_state state,
-			  const struct fw_error *err)
+enum fw_service_state fw_service_set_state(struct fw_service *s, enum fw_service_state state,
+					   const struct fw_error *err)
 {
+	enum fw_service_state before;
+
 	pthread_rwlock_wrlock(&s->lock);
+	before = s->state;
 	if (s->state == FW_SERVICE_READY || s->state == FW_SERVICE_LOADING) {
 		s->state = state;
 		if (err)
@@ -170,6 +173,22 @@ void fw_service_set_state(struct fw_service *s, enum fw_service_state state,
 	}
 	pthread_rwlock_unlock(&s->lock);
 	announce(s);
+	return before;
+}
+
+void fw_service_check(struct fw_service *s)
+{
+	struct fw_pipeline_stats stats;
+	struct fw_error err = { .code = FW_OK };
+
+	fw_pipeline_stats_init(&stats);
+	pthread_rwlock_rdlock(&s->lock);
+	if (s->state == FW_SERVICE_READY && !fw_pipeline_get_stats(s->pipeline, &stats, NULL) &&
+	    stats.engine_failed)
+		fw_fail(&err, FW_ERR_IO, "%s", stats.failure);
+	pthread_rwlock_unlock(&s->lock);
+	if (err.code)
+		fw_service_set_state(s, FW_SERVICE_BROKEN, &err);
 }
 
 static void await_exchanges(const struct fw_service *s, int64_t until_ns)

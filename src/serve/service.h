@@ -73,9 +73,12 @@ fw_status fw_service_load(struct fw_service *service, struct fw_error *err);
 /* The state, and in words why it is not READY ("": it is). */
 enum fw_service_state fw_service_state(struct fw_service *service, char *why, size_t cap);
 
-/* From READY; later changes change nothing. */
-void fw_service_set_state(struct fw_service *service, enum fw_service_state state,
-			  const struct fw_error *err);
+/* From LOADING or READY; later changes change nothing. The state before. */
+enum fw_service_state fw_service_set_state(struct fw_service *service, enum fw_service_state state,
+					   const struct fw_error *err);
+
+/* Looks whether the engine failed without a request that met it; then the state is BROKEN. */
+void fw_service_check(struct fw_service *service);
 
 /*
  * When the state is no longer READY: waits for the images inside, at most until the moment, then ends the pipeline. True: all

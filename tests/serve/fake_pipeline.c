@@ -8,6 +8,7 @@
  *	corrupt            cannot be decoded
  *	not-a-number       its scores are none
  *	break              the engine fails for good
+ *	lose               the same, but nobody is told, except who looks at the statistics
  *
  * A tensor is of 3 x 4 x 4 floats and has its first one as its class. The model is a file with a text: "load 300" takes so
  * many ms, "load 300 fail" fails then; "load hold" takes until there is a file `release`.
@@ -160,6 +161,12 @@ static void answer_slot(struct fw_pipeline *p, const struct slot *slot, int is_c
 	for (uint32_t i = 0; i < p->top; i++) {
 		ids[i] = (order.id + i) % CLASSES;
 		probabilities[i] = 1.0f / (float)(2u << i);
+	}
+	if (!strcmp(order.word, "lose")) {
+		pthread_mutex_lock(&p->lock);
+		p->stats.engine_failed = 1;
+		snprintf(p->stats.failure, sizeof(p->stats.failure), "lost in silence");
+		pthread_mutex_unlock(&p->lock);
 	}
 	if (is_cancelled) {
 		answer.outcome = FW_PIPELINE_CANCELLED;

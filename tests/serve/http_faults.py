@@ -362,6 +362,13 @@ def ends_with_its_engine():
         assert "the device is lost" in s.end()
 
 
+def looks_after_its_engine():
+    with fake(code=3) as s:
+        is_error(s.json("POST", CLASSIFY, b"lose"), 400, "corrupt")
+        s.process.wait(20)
+        assert "lost in silence" in s.end()
+
+
 def asks_for_a_token():
     pathlib.Path("tokens").write_text("0123456789abcdef\n\nanother-token-of-29-characters\r\n")
     with fake("--token-file", "tokens") as s:
@@ -499,7 +506,7 @@ def main():
             start = time.monotonic()
             test(s)
             print(f"{time.monotonic() - start:6.2f} s {test.__name__}", flush=True)
-    for test in (refuses_when_it_is_full, is_live_before_it_is_ready, drains_and_ends, ends_with_its_engine, asks_for_a_token,
+    for test in (refuses_when_it_is_full, is_live_before_it_is_ready, drains_and_ends, ends_with_its_engine, looks_after_its_engine, asks_for_a_token,
                  is_patient_only_so_long, keeps_what_a_client_left_behind, logs_every_request, serves_many_at_once):
         start = time.monotonic()
         test()
