@@ -69,34 +69,57 @@ static void spin_for(int64_t ns)
 	while ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec < until);
 }
 
-static atomic_bool *is_done; /* shared with the child */
+/* Between the test and the processes that it starts: each waits for the other, however loaded the machine is. */
+static struct {
+	atomic_bool begin, go_on, is_done;
+} * shared;
 
-/* A child that does `work` once it is watched, then waits to be killed. */
+static void wait_for(atomic_bool *flag)
+{
+	while (!atomic_load(flag))
+		usleep(5000);
+}
+
+/* A child that does `work` once `begin` is set, then waits to be killed. */
 static pid_t start(void (*work)(void))
 {
 	pid_t pid;
 
-	is_done = mmap(NULL, sizeof(*is_done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		       -1, 0);
-	assert_ptr_not_equal(is_done, MAP_FAILED);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	assert_ptr_not_equal(shared, MAP_FAILED);
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	usleep(100000);
+	wait_for(&shared->begin);
 	work();
-	atomic_store(is_done, true);
+	atomic_store(&shared->is_done, true);
 	for (;;)
 		pause();
 }
 
-/* Until the work is done, however loaded the machine is, and a little longer. */
+/* Samples until something is so, for 20 s at most. */
+static bool sample_until(bool (*is_so)(unsigned pid), pid_t pid)
+{
+	for (int i = 0; i < 400 && !is_so((unsigned)pid); i++)
+		sample_for(50 * MS);
+	return is_so((unsigned)pid);
+}
+
+static bool work_is_done(unsigned pid)
+{
+	(void)pid;
+	return atomic_load(&shared->is_done);
+}
+
+/* Until the work is done and a little longer. */
 static void sample_all(void)
 {
-	for (int i = 0; i < 200 && !atomic_load(is_done); i++)
-		sample_for(100 * MS);
-	sample_for(400 * MS);
+	atomic_store(&shared->begin, true);
+	sample_until(work_is_done, 0);
+	sample_for(300 * MS);
 }
 
 static void stop(pid_t pid)
@@ -111,13 +134,30 @@ static void sleep_then_spin(void)
 	spin_for(300 * MS);
 }
 
-/* 100 + 300 ms asleep, then 300 ms of CPU time, whose wall time depends on the machine's load. */
+/* Between two samples of a thread, at most. */
+static int64_t longest_pause(unsigned tid)
+{
+	int64_t before = 0, longest = 0;
+
+	for (size_t i = 0; i < kept.count; i++) {
+		const struct fw_host_reading *r = &kept.readings[i];
+
+		if (r->which != FW_HOST_RUN || r->tid != tid)
+			continue;
+		if (before && r->time_ns - before > longest)
+			longest = r->time_ns - before;
+		before = r->time_ns;
+	}
+	return longest;
+}
+
+/* 300 ms asleep, then 300 ms of CPU time, whose wall time depends on the machine's load. */
 static void tells_sleeping_from_running(void **state)
 {
 	pid_t pid = start(sleep_then_spin);
 	unsigned id = (unsigned)pid;
 	double run;
-	int64_t first = 0, last = 0;
+	int64_t first = 0, last = 0, pause_ms;
 
 	(void)state;
 	watch(pid, 0);
@@ -139,9 +179,11 @@ static void tells_sleeping_from_running(void **state)
 		first = first ? first : r->time_ns;
 		last = r->time_ns;
 	}
-	/* Between them it ran, or was ready to; on a busy machine samples are up to 100 ms apart. */
-	assert_in_range((uint64_t)(last - first) / 1000000, 100,
-			420 + (uint64_t)(last_value(id, id, FW_HOST_RUN_DELAY) / 1e6));
+	/* Between them it ran, or was ready to; they are as late as the sampler was. */
+	pause_ms = longest_pause(id) / MS;
+	assert_true((last - first) / MS >= 300 - 2 * pause_ms);
+	assert_true((last - first) / MS <=
+		    320 + pause_ms + (int64_t)(last_value(id, id, FW_HOST_RUN_DELAY) / 1e6));
 }
 
 static char written[64];
@@ -190,23 +232,32 @@ static void lock_1_mb(void)
 		_exit(1);
 }
 
+static bool locks_nothing(unsigned pid)
+{
+	return last_value(pid, 0, FW_HOST_LOCKED) == 0;
+}
+
+static bool locks_1_mb(unsigned pid)
+{
+	return last_value(pid, 0, FW_HOST_LOCKED) == 1 << 20;
+}
+
 static void counts_locked_memory(void **state)
 {
 	pid_t pid = start(lock_1_mb);
 
 	(void)state;
 	watch(pid, 0);
-	sample_for(50 * MS);
-	assert_true(last_value((unsigned)pid, 0, FW_HOST_LOCKED) == 0);
-	sample_for(400 * MS);
+	assert_true(sample_until(locks_nothing, pid));
+	atomic_store(&shared->begin, true);
+	assert_true(sample_until(locks_1_mb, pid));
 	stop(pid);
-	assert_true(last_value((unsigned)pid, 0, FW_HOST_LOCKED) == 1 << 20);
 	assert_true(last_value((unsigned)pid, 0, FW_HOST_RESIDENT) >= 1 << 20);
 }
 
 #define LIST_BYTES ((size_t)64 << 20)
 
-/* A worker that writes to all of what it shares with its parent, two seconds after it began. */
+/* A worker that writes to all of what it shares with its parent, once it may go on. */
 static void fork_a_copier(void)
 {
 	char *list =
@@ -219,7 +270,7 @@ static void fork_a_copier(void)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "copier");
-	usleep(2000000);
+	wait_for(&shared->go_on);
 	memset(list, 2, LIST_BYTES);
 	for (;;)
 		pause();
@@ -233,19 +284,31 @@ static unsigned pid_of_copier(void)
 	return 0;
 }
 
+static bool copier_is_seen(unsigned pid)
+{
+	(void)pid;
+	return last_value(pid_of_copier(), 0, FW_HOST_PSS_ANON) >= 0;
+}
+
+static bool copier_has_all(unsigned pid)
+{
+	(void)pid;
+	return last_value(pid_of_copier(), 0, FW_HOST_PSS_ANON) >= LIST_BYTES;
+}
+
 /* Half of the list is the worker's at first, all of it in the end; its resident memory stays. */
 static void sees_pages_copied_after_a_fork(void **state)
 {
 	pid_t pid = start(fork_a_copier);
-	double first = -1;
+	double first;
 
 	(void)state;
 	watch(pid, 0);
-	for (int i = 0; i < 200 && last_value(pid_of_copier(), 0, FW_HOST_PSS_ANON) < LIST_BYTES;
-	     i++) {
-		sample_for(100 * MS);
-		first = first < 0 ? last_value(pid_of_copier(), 0, FW_HOST_PSS_ANON) : first;
-	}
+	atomic_store(&shared->begin, true);
+	assert_true(sample_until(copier_is_seen, pid));
+	first = last_value(pid_of_copier(), 0, FW_HOST_PSS_ANON);
+	atomic_store(&shared->go_on, true);
+	sample_until(copier_has_all, pid);
 	stop(pid);
 	assert_true(first >= LIST_BYTES / 2.0 && first < 0.9 * LIST_BYTES);
 	assert_true(last_value(pid_of_copier(), 0, FW_HOST_PSS_ANON) >= LIST_BYTES);
@@ -263,7 +326,7 @@ static void fork_3(void)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, i ? "stays" : "leaves");
 		spin_for(5 * MS);
-		usleep(1000000);
+		wait_for(&shared->go_on);
 		if (!i)
 			_exit(0);
 		for (;;)
@@ -272,36 +335,74 @@ static void fork_3(void)
 	signal(SIGCHLD, SIG_IGN); /* no zombies */
 }
 
-static void finds_workers_and_their_end(void **state)
+static unsigned names_of(const char *text)
 {
-	pid_t pid = start(fork_3);
-	unsigned ended = 0, alive = 0, last = 0, stays = 0;
+	unsigned count = 0;
 
-	(void)state;
-	watch(pid, 0);
-	sample_for(2500 * MS);
+	for (size_t i = 0; i < kept.name_count; i++)
+		count += !strcmp(kept.names[i].text, text);
+	return count;
+}
+
+/* Workers of a process that have ended, and those that are there and have run for 5 ms. */
+static unsigned workers(unsigned pid, bool are_gone)
+{
+	unsigned count = 0, last = 0;
+
 	for (size_t i = 0; i < kept.count; i++) {
 		const struct fw_host_reading *r = &kept.readings[i];
+		bool is_gone;
 
 		if (r->which != FW_HOST_PARENT || r->value != (double)pid || r->pid <= last)
 			continue;
 		last = r->pid;
-		if (last_value(r->pid, 0, FW_HOST_STATE) == 'X')
-			ended++;
-		else if (last_value(r->pid, r->pid, FW_HOST_RUN) >= 5e6)
-			alive++;
+		is_gone = last_value(r->pid, 0, FW_HOST_STATE) == 'X';
+		if (is_gone == are_gone)
+			count += is_gone || last_value(r->pid, r->pid, FW_HOST_RUN) >= 5e6;
 	}
+	return count;
+}
+
+static bool all_workers_ran(unsigned pid)
+{
+	return workers(pid, false) == 3 && names_of("leaves") == 1 && names_of("stays") == 2;
+}
+
+static bool a_worker_is_gone(unsigned pid)
+{
+	return workers(pid, true) > 0;
+}
+
+static void finds_workers_and_their_end(void **state)
+{
+	pid_t pid = start(fork_3);
+
+	(void)state;
+	watch(pid, 0);
+	atomic_store(&shared->begin, true);
+	assert_true(sample_until(all_workers_ran, pid));
+	atomic_store(&shared->go_on, true);
+	assert_true(sample_until(a_worker_is_gone, pid));
+	sample_for(200 * MS);
 	stop(pid);
-	assert_int_equal(ended, 1);
-	assert_int_equal(alive, 2);
-	for (size_t i = 0; i < kept.name_count; i++)
-		stays += !strcmp(kept.names[i].text, "stays");
-	assert_int_equal(stays, 2);
+	assert_int_equal(workers((unsigned)pid, true), 1);
+	assert_int_equal(workers((unsigned)pid, false), 2);
+	assert_int_equal(names_of("stays"), 2);
 }
 
 static void spin_long(void)
 {
 	spin_for(2000 * MS);
+}
+
+static bool is_running(unsigned pid)
+{
+	return last_value(pid, pid, FW_HOST_RUN) > 50e6;
+}
+
+static bool is_stopped(unsigned pid)
+{
+	return last_value(pid, pid, FW_HOST_STATE) == 'T';
 }
 
 /* Stopped by a signal: no CPU time, state T. */
@@ -313,11 +414,12 @@ static void sees_a_stopped_process(void **state)
 
 	(void)state;
 	watch(pid, 0);
-	sample_for(300 * MS);
+	atomic_store(&shared->begin, true);
+	assert_true(sample_until(is_running, pid));
 	kill(pid, SIGSTOP);
-	sample_for(250 * MS);
+	assert_true(sample_until(is_stopped, pid));
+	sample_for(100 * MS);
 	before = last_value(id, id, FW_HOST_RUN);
-	assert_true(last_value(id, id, FW_HOST_STATE) == 'T');
 	sample_for(300 * MS);
 	assert_true(last_value(id, id, FW_HOST_RUN) == before);
 	stop(pid);
@@ -328,7 +430,7 @@ static void *spin_in_thread(void *argument)
 	(void)argument;
 	pthread_setname_np(pthread_self(), "spinner");
 	spin_for(100 * MS);
-	usleep(1500000); /* on a loaded machine it is found late */
+	wait_for(&shared->go_on);
 	return NULL;
 }
 
@@ -342,6 +444,16 @@ static void spin_two_threads(void)
 		pthread_join(threads[i], NULL);
 }
 
+static bool both_spinners_ran(unsigned pid)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < kept.name_count; i++)
+		count += !strcmp(kept.names[i].text, "spinner") &&
+			 last_value(pid, kept.names[i].tid, FW_HOST_RUN) >= 100e6;
+	return count == 2;
+}
+
 static void finds_threads_and_their_end(void **state)
 {
 	pid_t pid = start(spin_two_threads);
@@ -349,6 +461,9 @@ static void finds_threads_and_their_end(void **state)
 
 	(void)state;
 	watch(pid, 0);
+	atomic_store(&shared->begin, true);
+	assert_true(sample_until(both_spinners_ran, pid));
+	atomic_store(&shared->go_on, true);
 	sample_all();
 	stop(pid);
 	for (size_t i = 0; i < kept.name_count; i++) {
@@ -357,24 +472,28 @@ static void finds_threads_and_their_end(void **state)
 		if (strcmp(kept.names[i].text, "spinner"))
 			continue;
 		found++;
-		/* What it did after the last sample is lost. */
-		assert_in_range((uint64_t)(last_value((unsigned)pid, tid, FW_HOST_RUN) / 1e6), 1,
-				110);
+		assert_in_range((uint64_t)(last_value((unsigned)pid, tid, FW_HOST_RUN) / 1e6), 100,
+				120);
 		assert_true(last_value((unsigned)pid, tid, FW_HOST_STATE) == 'X');
 	}
 	assert_int_equal(found, 2);
 }
 
-/* 300 ms asleep is one interval off the CPU, to a few ms; spinning makes preempted ones. */
+/*
+ * 300 ms asleep is one interval off the CPU, to a few ms and what it waited to run; spinning makes
+ * preempted ones.
+ */
 static void context_switches_give_intervals(void **state)
 {
 	pid_t pid = start(sleep_then_spin);
 	bool is_found = false;
+	int64_t delay;
 
 	(void)state;
 	watch(pid, 16);
 	sample_all();
 	stop(pid);
+	delay = (int64_t)last_value((unsigned)pid, (unsigned)pid, FW_HOST_RUN_DELAY);
 	if (strstr(kept.cannot, "not permitted"))
 		skip();
 	for (size_t i = 0; i < kept.off_count; i++) {
@@ -383,7 +502,7 @@ static void context_switches_give_intervals(void **state)
 		assert_int_equal(off->tid, pid);
 		assert_true(off->end_ns > off->start_ns);
 		is_found |= !off->is_runnable && off->end_ns - off->start_ns >= 300 * MS &&
-			    off->end_ns - off->start_ns < 340 * MS;
+			    off->end_ns - off->start_ns < 340 * MS + delay;
 	}
 	assert_true(is_found);
 	assert_int_equal(kept.lost, 0);
@@ -468,8 +587,20 @@ static int64_t thread_cpu(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* Sanitizers make our part of it several times slower; the kernel's is the same. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MOST_PERCENT 3
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define MOST_PERCENT 3
+#endif
+#endif
+#ifndef MOST_PERCENT
+#define MOST_PERCENT 1
+#endif
+
 /*
- * CPU of the sampling thread, with its waking up, in percent of a core: the least of three windows, since
+ * CPU of the sampling thread, with its waking up, in percent of a core: the least of six windows, since
  * other work makes the same readings dearer before they become rarer.
  */
 static double cost_of(int processes, int threads, unsigned switch_threads)
@@ -479,11 +610,11 @@ static double cost_of(int processes, int threads, unsigned switch_threads)
 
 	watch(pid, switch_threads);
 	sample_for(1000 * MS);
-	for (int i = 0; i < 3 && percent >= 1; i++) {
+	for (int i = 0; i < 6 && percent >= MOST_PERCENT; i++) {
 		int64_t cpu = thread_cpu(), wall = clock_now();
 		double window;
 
-		sample_for(2000 * MS);
+		sample_for(1000 * MS);
 		window = 100 * (double)(thread_cpu() - cpu) / (double)(clock_now() - wall);
 		percent = window < percent ? window : percent;
 	}
@@ -497,18 +628,6 @@ static double cost_of(int processes, int threads, unsigned switch_threads)
 		kept.name_count);
 	return percent;
 }
-
-/* Sanitizers make our part of it several times slower; the kernel's is the same. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MOST_PERCENT 3
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MOST_PERCENT 3
-#endif
-#endif
-#ifndef MOST_PERCENT
-#define MOST_PERCENT 1
-#endif
 
 /* The target is 1 % of a core; sampling less often keeps it where a reading costs too much. */
 static void costs_less_than_a_percent(void **state)
