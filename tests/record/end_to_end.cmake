@@ -63,3 +63,5 @@ foreach(script ${scripts})
   set_tests_properties(record.${name} PROPERTIES LABELS "record;thread" TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT
     "FW_PROGRAM=$<TARGET_FILE:record_program13>;FW_PROGRAM12=$<TARGET_FILE:record_program12>;FW_PROFILER=$<TARGET_FILE:record_profiler>;FW_SELF=$<TARGET_FILE_DIR:record_self_now>;FW_FLOOR=$<TARGET_FILE:record_floor>;FW_INJECT=${inject};FW_RECORDER=${recorder};FW_FAKE=$<TARGET_FILE_DIR:fake_cuda>;FW_SANITIZE=${FW_SANITIZE};FW_PRELOAD=${preload}")
 endforeach()
+# The longest first.
+set_tests_properties(record.hostile record.python record.recorder record.kills PROPERTIES COST 25)

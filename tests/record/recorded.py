@@ -160,6 +160,15 @@ class TestCase(unittest.TestCase):
     def assert_ok(self, run):
         self.assertEqual((run.status, run.stderr), (0, ""), run.stdout)
 
+    def in_time(self, check, attempts=4):
+        """What holds within a limit of time, on a machine that may be busy: once is enough."""
+        for left in reversed(range(attempts)):
+            try:
+                return check()
+            except AssertionError:
+                if not left:
+                    raise
+
     def assert_unchanged(self, run, *command, **settings):
         """What the program did is what it does without us."""
         self.assertEqual(run.result(), self.plain(*command, **settings).result())

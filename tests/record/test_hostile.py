@@ -174,7 +174,7 @@ class Mixtures(Contents):
         return "\n".join([f"version {version}", *lines, ""]), ";".join(options), cupti, command
 
     def test_of_seeds(self):
-        for seed in range(16):
+        for seed in range(8):
             script, options, cupti, command = self.mix(seed)
             with self.subTest(seed=seed, script=script, options=options, command=command):
                 run = self.run_program(*command, script=script, cupti=cupti, options=options)
