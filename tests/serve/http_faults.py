@@ -49,12 +49,16 @@ def release():
     pathlib.Path("release").touch()
 
 
-def await_inside(s, number):
+def await_true(condition):
     for _ in range(4000):
-        if f"\nfullwarp_serve_slots_used {number}\n" in s.ask("GET", "/metrics")[2].decode():
+        if condition():
             return
         time.sleep(0.005)
-    raise AssertionError(f"never {number} inside")
+    raise AssertionError("it never comes true")
+
+
+def await_inside(s, number):
+    await_true(lambda: f"\nfullwarp_serve_slots_used {number}\n" in s.ask("GET", "/metrics")[2].decode())
 
 
 class Held:
@@ -447,17 +451,14 @@ def keeps_what_a_client_left_behind():
 
 def logs_every_request():
     log = pathlib.Path("access.log")
-    with fake("--access-log", "access.log") as s:
+    with fake("--access-log", "access.log", "--http-threads", "1") as s:
         s.ask("POST", CLASSIFY, b"wait 30 class 1")
         s.ask("GET", "/v2/%22%0a%ff\\?secret=1")
         s.ask("POST", INFER, json.dumps(infer([b64("class 1"), b64("class 2")])))
-        s.await_ready()
+        await_true(lambda: '"path":"/v2/models/fake/infer"' in log.read_text())
         log.rename("access.log.1")
         s.process.send_signal(signal.SIGHUP)
-        for _ in range(500):
-            if log.exists():
-                break
-            time.sleep(0.01)
+        await_true(log.exists)
         s.ask("GET", "/v2")
         s.end()
         old, new = (pathlib.Path(n).read_text().splitlines() for n in ("access.log.1", "access.log"))
@@ -492,8 +493,8 @@ def serves_many_at_once():
         for thread in lanes:
             thread.join()
         assert not wrong, wrong[:5]
-        text = s.ask("GET", "/metrics")[2].decode()
-        assert 'endpoint="classify",code="200"} 704\n' in text and 'endpoint="classify",code="400"} 96\n' in text
+        await_true(lambda: all(f'endpoint="classify",code="{code}"}} {n}\n' in s.ask("GET", "/metrics")[2].decode()
+                               for code, n in ((200, 704), (400, 96))))  # counted after they were sent
 
 
 def main():
