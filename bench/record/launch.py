@@ -13,14 +13,12 @@ from host import row
 LAUNCHES = 15000
 BUDGET_S = 44
 MAX_CYCLES = 200
-MODES = ("calls", "driver-calls", "callback-empty", "callback", "callback-tsc", "driver-callback", "latency")
+MODES = ("calls", "driver-calls", "callback-tsc", "driver-callback")
 # Of the library, without the recorder.
-OPTIONS = {
-    "library": "",
-    "library, kernels and calls": "inject_without=copy,peer,memset,graph,memory,module,overhead,external,stream,context,device",
-    "library, no driver calls": "inject_without=driver",
-    "library, large buffers": "inject_buffer_bytes=4194304;inject_buffer_bytes_min=4194304;inject_buffers=16",
-}
+OPTIONS = {"library": "", "library, launches by the driver": "inject_without=runtime-launches"}
+# Of the recorder.
+RECORDERS = {"recorded": (), "recorded, no host": ("--no-host",), "recorded, no counters": ("--no-counters",),
+             "recorded, neither": ("--no-host", "--no-counters")}
 
 
 def variants(host, folder):
@@ -29,7 +27,9 @@ def variants(host, folder):
     library = str(host.bundle / "lib/fullwarp/libfullwarp_inject.so")
     for twin in overhead.TWINS:
         yield f"plain-{twin}", pinned, host.env
-        yield f"recorded-{twin}", host.pinned(host.record(folder / f"recording-{twin}", pinned), recorders), host.env
+        for name, options in RECORDERS.items():
+            recording = folder / f"{name.replace(', ', '-').replace(' ', '-')}-{twin}"
+            yield f"{name}-{twin}", host.pinned(host.record(recording, pinned, *options), recorders), host.env
         floor = {**host.env, "CUDA_INJECTION64_PATH": host.floor, "FW_FLOOR_COUNT": "1"}
         yield f"floor-{twin}", pinned, floor
         for mode in MODES:
@@ -85,6 +85,11 @@ def run(host):
         host.say(f"{name:28} {statistics.median(scaled):6.3f} us a launch; " +
                  (f"{statistics.median(ratios(times, name)):.3f} of the floor ({overhead.interval(ratios(times, name))})"
                   if "floor" in times and name != "floor" else ""))
+    for a, b in (("floor, calls", "floor, driver-calls"), ("library", "library, launches by the driver"),
+                 ("recorded", "recorded, neither"), ("recorded, neither", "library")):
+        if {a, b} <= times.keys():
+            found = [x / y for x, y in overhead.pairs(times, a, b)]
+            host.say(f"{a} over {b}: {statistics.median(found):.3f} ({overhead.interval(found)})")
     print("\n".join(sorted(set(log_path.read_text(errors="replace").splitlines()))[:30]), flush=True)
     return result
 
@@ -92,7 +97,7 @@ def run(host):
 def rows(result):
     for name, runs in result["times"].items():
         yield row(f"launch loop, a minute: {name}", "us a launch", [t / result["launches"] * 1e6 for t in runs.values()],
-                  name != "recorded")
+                  not name.startswith("recorded"))
         if "floor" in result["times"] and name not in ("floor", "plain"):
             yield row(f"launch loop, a minute: {name}, each pair over kernel records only", "ratio",
-                      ratios(result["times"], name), name != "recorded")
+                      ratios(result["times"], name), not name.startswith("recorded"))

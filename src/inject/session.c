@@ -239,6 +239,16 @@ static void enable_kinds(struct fw_session *s)
 	}
 }
 
+/*
+ * For measurements. A runtime's launch calls the driver's, whose record costs less: on an H200 the runtime's took
+ * 1.4 to 8.6 % of a launch more. But the runtime loads a kernel before it calls the driver.
+ */
+static bool is_left_to_driver(const struct fw_session *s, const struct fw_call_api *api)
+{
+	return !api->is_driver && strstr(api->name, "LaunchKernel") &&
+	       fw_inject_is_without(s->options, "runtime-launches");
+}
+
 /* Without a choice all calls are asked for, and fw_convert_record leaves out what is not in apis.def. */
 static void enable_domain(struct fw_session *s, bool is_driver,
 			  int (*choose)(uint32_t cbid, uint8_t enable))
@@ -256,7 +266,7 @@ static void enable_domain(struct fw_session *s, bool is_driver,
 		return;
 	}
 	for (size_t i = 0; (api = fw_calls_at(i)); i++)
-		if (api->is_driver == is_driver)
+		if (api->is_driver == is_driver && !is_left_to_driver(s, api))
 			s->enabled_calls[is_driver][api->cbid] = choose(api->cbid, 1) == 0;
 }
 

@@ -137,6 +137,11 @@ def compare_rounds(ours, theirs):
     return found, abs(mine / other - 1) * 100 if other else None
 
 
+def lost_records(recording):
+    """(which, how many, in which process's file): the recorder's own loses samples of the host only."""
+    return [(loss[2], loss[3], loss[4]) for loss in recording.losses if loss[2].startswith("dropped")]
+
+
 def constructed(recording, expected, demangle):
     """Differences of a C program's recording from what the program did."""
     names = collections.Counter(demangle(k[2]) for k in recording.kernels)
@@ -150,7 +155,7 @@ def constructed(recording, expected, demangle):
     checks = [("event records", len(recording.events), expected["events"]),
               ("streams with kernels", len({k[5] for k in recording.kernels}), expected["streams"]),
               ("damaged places", recording.damaged, 0),
-              ("records lost", sum(1 for loss in recording.losses if loss[2].startswith("dropped")), 0)]
+              ("records lost", lost_records(recording), [])]
     checks += [(f"{name} synchronisations", syncs.get(name, 0), count) for name, count in expected["syncs"].items()]
     return found + [f"{name}: {got}, not {want}" for name, got, want in checks if got != want]
 
@@ -186,9 +191,9 @@ def compare_loop(host, folder, loop, demangle, result):
     try:
         recording = fwr.Recording(folder / f"rec-{loop}", host.libraries)
         found, busy = compare_rounds(rounds_of_recording(recording, demangle), rounds_of_trace(folder / f"{loop}.json"))
-        lost = sum(1 for loss in recording.losses if loss[2].startswith("dropped"))
+        lost = lost_records(recording)
         if recording.damaged or lost:
-            found.append(f"{recording.damaged} damaged places, {lost} losses")
+            found.append(f"{recording.damaged} damaged places, lost: {lost}")
     except (OSError, ValueError, KeyError, TypeError, fwr.ZstdMissing) as error:
         found, busy = [f"{type(error).__name__}: {error}"], None
     result["differences"][loop] = found
