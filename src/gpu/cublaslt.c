@@ -21,14 +21,14 @@ static fw_status load(const char *path, void *user, struct fw_error *err)
 fw_status fw_cublaslt_open(struct fw_cublaslt *lt, const char *library, struct fw_error *err)
 {
 	static const char *const names[] = { "libcublasLt.so.13", "libcublasLt.so.12", NULL };
+	static const char *const wheels[] = { "nvidia/cu13/lib", NULL };
 	fw_status status;
 
 	*lt = (struct fw_cublaslt){ 0 };
 	if (library)
 		status = load(library, lt, err);
 	else
-		status = fw_library_open(&(struct fw_library){ names, "nvidia/cu13/lib" }, load, lt,
-					 err);
+		status = fw_library_open(&(struct fw_library){ names, wheels }, load, lt, err);
 	if (status) {
 		fw_error_prefix(err, "cuBLASLt 13 or 12 was not found");
 		return status;

@@ -22,14 +22,14 @@ static fw_status load(const char *path, void *user, struct fw_error *err)
 fw_status fw_cudnn_open(struct fw_cudnn *cudnn, const char *library, struct fw_error *err)
 {
 	static const char *const names[] = { "libcudnn_graph.so.9", "libcudnn.so.9", NULL };
+	static const char *const wheels[] = { "nvidia/cudnn/lib", NULL };
 	fw_status status;
 
 	*cudnn = (struct fw_cudnn){ 0 };
 	if (library)
 		status = load(library, cudnn, err);
 	else
-		status = fw_library_open(&(struct fw_library){ names, "nvidia/cudnn/lib" }, load,
-					 cudnn, err);
+		status = fw_library_open(&(struct fw_library){ names, wheels }, load, cudnn, err);
 	if (status) {
 		fw_error_prefix(err, "cuDNN 9 was not found");
 		return status;

@@ -24,17 +24,9 @@ static fw_status find(struct fw_nvjpeg *nvjpeg, struct fw_error *err)
 	static const char *const names[] = { "libnvjpeg.so.13", "libnvjpeg.so.12",
 					     "libnvjpeg.so.11", NULL };
 	/* The wheels of CUDA 13, and those before it. */
-	static const char *const wheels[] = { "nvidia/cu13/lib", "nvidia/nvjpeg/lib" };
-	fw_status status = FW_OK;
+	static const char *const wheels[] = { "nvidia/cu13/lib", "nvidia/nvjpeg/lib", NULL };
 
-	for (size_t i = 0; i < sizeof(wheels) / sizeof(wheels[0]); i++) {
-		const struct fw_library library = { names, wheels[i] };
-
-		status = fw_library_open(&library, load, nvjpeg, i ? NULL : err);
-		if (!status)
-			return FW_OK;
-	}
-	return status;
+	return fw_library_open(&(struct fw_library){ names, wheels }, load, nvjpeg, err);
 }
 
 fw_status fw_nvjpeg_open(struct fw_nvjpeg *nvjpeg, const char *library, struct fw_error *err)

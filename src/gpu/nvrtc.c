@@ -2,7 +2,7 @@
 #include "gpu/nvrtc.h"
 
 #include "gpu/loader.h"
-#include "gpu/nvrtc_find.h"
+#include "gpu/places.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
@@ -20,23 +20,22 @@ static const struct fw_symbol symbols[] = {
 #undef FW_SYM
 };
 
-static fw_status load(struct fw_nvrtc *nvrtc, const char *library, struct fw_error *err)
+static fw_status load(const char *path, void *user, struct fw_error *err)
 {
-	return fw_symbols_load(library, symbols, sizeof(symbols) / sizeof(symbols[0]), nvrtc,
+	struct fw_nvrtc *nvrtc = user;
+
+	return fw_symbols_load(path, symbols, sizeof(symbols) / sizeof(symbols[0]), nvrtc,
 			       &nvrtc->handle, err);
 }
 
-/* The last candidate's failure says least: that of the first one, found by name, is kept. */
 static fw_status load_any(struct fw_nvrtc *nvrtc, struct fw_error *err)
 {
-	char candidate[FW_NVRTC_PATH_BYTES];
+	/* Wheels of CUDA 13 lie in nvidia/cu13, those of 12 in nvidia/cuda_nvrtc. */
+	static const char *const names[] = { "libnvrtc.so.13", "libnvrtc.so.12", NULL };
+	static const char *const wheels[] = { "nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", NULL };
 	struct fw_error first = { 0 };
-	fw_status status = FW_ERR_UNSUPPORTED;
 
-	for (unsigned i = 0; status && fw_nvrtc_candidate(i, candidate); i++)
-		if (candidate[0])
-			status = load(nvrtc, candidate, first.code ? NULL : &first);
-	if (!status)
+	if (!fw_library_open(&(struct fw_library){ names, wheels }, load, nvrtc, &first))
 		return FW_OK;
 	return fw_fail(err, FW_ERR_UNSUPPORTED,
 		       "no NVRTC (libnvrtc.so.13 or .12) found by the loader, in CUDA_HOME, "
@@ -51,7 +50,7 @@ fw_status fw_nvrtc_open(struct fw_nvrtc *nvrtc, const char *library, struct fw_e
 	int result;
 
 	*nvrtc = (struct fw_nvrtc){ 0 };
-	status = library ? load(nvrtc, library, err) : load_any(nvrtc, err);
+	status = library ? load(library, nvrtc, err) : load_any(nvrtc, err);
 	if (status)
 		return status;
 	if (dladdr((void *)(uintptr_t)nvrtc->version, &info) && info.dli_fname &&

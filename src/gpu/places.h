@@ -4,8 +4,8 @@
 #include "base/error.h"
 
 struct fw_library {
-	const char *const *names; /* best first, ends with NULL */
-	const char *wheel;        /* folder below site-packages */
+	const char *const *names;  /* best first, ends with NULL */
+	const char *const *wheels; /* folders below site-packages, best first, ends with NULL */
 };
 
 /*
