@@ -213,7 +213,7 @@ static void redirect(struct work *w, const struct object *o, ElfW(Sym) * symbol)
 		w->patched++;
 }
 
-static bool contains(const struct dl_phdr_info *info, uintptr_t at)
+bool fw_object_contains(const struct dl_phdr_info *info, uintptr_t at)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -232,7 +232,7 @@ static int visit_library(struct dl_phdr_info *info, size_t size, void *work)
 	struct object o;
 
 	(void)size;
-	if (!contains(info, w->library) || !read_object(&o, info) || !o.hash)
+	if (!fw_object_contains(info, w->library) || !read_object(&o, info) || !o.hash)
 		return 0;
 	buckets = o.hash + 4 + o.hash[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
 	chain = buckets + o.hash[0];

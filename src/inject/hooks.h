@@ -5,6 +5,8 @@
  * the dynamic linker has bound already are changed, and so is the library's symbol table in memory, from which
  * it binds later ones and answers dlsym. No code is changed. Addresses that the program has copied before stay.
  */
+#include <link.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,5 +18,8 @@ struct fw_hook {
 
 /* How many entries of the library's symbol table now lead to a wrapper. Once in a process. */
 size_t fw_hooks_install(const struct fw_hook *hooks, size_t count);
+
+/* Whether the address lies in a loaded object, of those that dl_iterate_phdr() tells. */
+bool fw_object_contains(const struct dl_phdr_info *info, uintptr_t at);
 
 #endif

@@ -1,6 +1,7 @@
 #include "inject/registered.h"
 
-#include <link.h>
+#include "inject/hooks.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -31,23 +32,12 @@ static void take_nothing(void *context, uint32_t stream, uint8_t *buffer, size_t
 	(void)context, (void)stream, (void)buffer, (void)bytes, (void)valid_bytes;
 }
 
-static bool contains(const struct dl_phdr_info *info, uintptr_t at)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-
-		if (p->p_type == PT_LOAD && at - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-			return true;
-	}
-	return false;
-}
-
 static int find_data(struct dl_phdr_info *info, size_t size, void *found)
 {
 	struct data *d = found;
 
 	(void)size;
-	if (!contains(info, d->library))
+	if (!fw_object_contains(info, d->library))
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
