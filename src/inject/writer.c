@@ -247,8 +247,8 @@ static void write_facts(struct fw_writer *w)
 	if (is_quiet)
 		return;
 	if (!w->has_driver_version) {
-		w->has_driver_version = true;
 		version = fw_facts_driver_version();
+		w->has_driver_version = version != 0;
 		if (version)
 			fw_facts_value(&w->convert, FW_REC_INFO_DRIVER_VERSION, version);
 	}
