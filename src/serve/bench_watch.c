@@ -1,6 +1,7 @@
 /* CPU time, memory and GPU of a measurement. */
 #include "serve/bench_watch.h"
 
+#include "serve/gpu_figures.h"
 #include "serve/steady_clock.h"
 
 #include <inttypes.h>
@@ -45,18 +46,6 @@ bool fw_bench_rss_slope(const struct fw_bench_rss *samples, size_t n, double *sl
 	return true;
 }
 
-/* CUDA_VISIBLE_DEVICES makes CUDA's numbers others than NVML's. */
-static void find_uuid(struct fw_bench_watch *watch)
-{
-	struct fw_cuda cuda;
-
-	if (fw_cuda_open(&cuda, NULL))
-		return;
-	if (cuda.init(0) || !fw_cuda_uuid(&cuda, (int)watch->options.device, watch->uuid))
-		watch->uuid[0] = '\0';
-	fw_cuda_close(&cuda);
-}
-
 static fw_status open_devices(struct fw_bench_watch *watch, struct fw_error *err)
 {
 	const struct fw_devices_counters counters = {
@@ -67,7 +56,7 @@ static fw_status open_devices(struct fw_bench_watch *watch, struct fw_error *err
 
 	if (status)
 		return status;
-	find_uuid(watch);
+	fw_gpu_find_uuid(watch->options.device, watch->uuid);
 	watch->machine = calloc(1, sizeof(*watch->machine));
 	if (!watch->machine)
 		return fw_fail_nomem(err, sizeof(*watch->machine));

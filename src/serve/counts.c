@@ -3,6 +3,7 @@
 
 #include "metrics/openmetrics.h"
 #include "serve/exchange.h"
+#include "serve/steady_clock.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -250,16 +251,19 @@ void fw_counts_write(struct fw_service *s, struct fw_str *out)
 {
 	struct page page = { .writer.out = out };
 	struct fw_pipeline_stats stats;
-	bool is_loaded;
+	bool is_loaded, has_gpu;
 
 	fw_pipeline_stats_init(&stats);
 	pthread_rwlock_rdlock(&s->lock);
 	is_loaded = s->pipeline && !fw_pipeline_get_stats(s->pipeline, &stats, NULL);
+	has_gpu = s->has_gpu;
 	pthread_rwlock_unlock(&s->lock);
 	write_state(&page, s, is_loaded ? &stats : NULL);
 	write_requests(&page, &s->counts);
 	if (is_loaded)
 		write_pipeline(&page, s, &stats);
+	if (has_gpu)
+		fw_gpu_figures_write(&s->gpu, fw_steady_ns(), &page.writer);
 	write_process(&page);
 	fw_openmetrics_end(&page.writer);
 }

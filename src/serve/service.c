@@ -45,6 +45,8 @@ void fw_service_close(struct fw_service *s)
 	if (s->is_loader_started)
 		pthread_join(s->loader, NULL);
 	fw_pipeline_destroy(s->pipeline);
+	if (s->has_gpu)
+		fw_gpu_figures_close(&s->gpu);
 	fw_exchanges_close(s);
 	fw_bodies_close(&s->bodies);
 	fw_labels_release(&s->labels);
@@ -82,6 +84,17 @@ static fw_status check_loaded(struct fw_service *s, const struct fw_pipeline_sta
 	return FW_OK;
 }
 
+/* Without them the service serves all the same. */
+static void watch_gpu(struct fw_service *s, const struct fw_pipeline_stats *stats)
+{
+	char uuid[FW_CUDA_UUID_BYTES];
+
+	if (!stats->gpu[0])
+		return;
+	fw_gpu_find_uuid(s->options.pipeline.device, uuid);
+	s->has_gpu = !fw_gpu_figures_open(&s->gpu, uuid, NULL, NULL);
+}
+
 static void set_loaded(struct fw_service *s, struct fw_pipeline *pipeline,
 		       const struct fw_pipeline_stats *stats)
 {
@@ -89,6 +102,7 @@ static void set_loaded(struct fw_service *s, struct fw_pipeline *pipeline,
 
 	s->pipeline = pipeline;
 	s->fixed = *stats;
+	watch_gpu(s, stats);
 	s->limits = (struct fw_infer_limits){
 		/* More than there are slots could never be inside together. */
 		.max_images = images < stats->slots ? images : stats->slots,

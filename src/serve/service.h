@@ -9,6 +9,7 @@
 #include "serve/bearer.h"
 #include "serve/body.h"
 #include "serve/counts.h"
+#include "serve/gpu_figures.h"
 #include "serve/infer.h"
 #include "serve/labels.h"
 
@@ -58,6 +59,8 @@ struct fw_service {
 	enum fw_service_state state;
 	struct fw_pipeline *pipeline;   /* NULL until it is loaded */
 	struct fw_pipeline_stats fixed; /* what does not change once it is loaded */
+	struct fw_gpu_figures gpu;      /* open once it is loaded, if the engine is a GPU's */
+	bool has_gpu;
 	struct fw_infer_limits limits;
 	struct fw_error err; /* why it is BROKEN or FAILED */
 	char progress[256];  /* while it is LOADING */

@@ -3,6 +3,7 @@
 
 #include "metrics/openmetrics.h"
 #include "sample/clocks.h"
+#include "sample/exported.h"
 
 #include <string.h>
 
@@ -59,40 +60,15 @@ static void label_process(const struct context *c, const struct fw_top_process *
 	add_label(labels, "Hostname", c->hostname);
 }
 
-/* How a unit of ours is exported: Prometheus wants base units, and names that end in them. */
-static const struct {
-	const char *suffix, *unit; /* of the name; in its place */
-	double scale;
-} units[] = {
-	[FW_UNIT_NONE] = { "", NULL, 1 },
-	[FW_UNIT_PERCENT] = { "_percent", "ratio", 0.01 },
-	[FW_UNIT_BYTES] = { "_bytes", "bytes", 1 },
-	[FW_UNIT_BYTES_PER_SECOND] = { "_bytes_per_second", "bytes_per_second", 1 },
-	[FW_UNIT_MHZ] = { "_mhz", "hertz", 1e6 },
-	[FW_UNIT_WATTS] = { "_watts", "watts", 1 },
-	[FW_UNIT_CELSIUS] = { "_celsius", "celsius", 1 },
-	[FW_UNIT_SECONDS] = { "_seconds", "seconds", 1 },
-	[FW_UNIT_NANOSECONDS] = { "_ns", "seconds", 1e-9 },
-};
-
-/* "sm_busy_percent" of a GPU: "fullwarp_gpu_sm_busy_ratio". */
-static void export_name(char name[96], const char *prefix, const struct fw_value_kind *kind)
-{
-	size_t stem = strlen(kind->name) - strlen(units[kind->unit].suffix);
-	const char *unit = units[kind->unit].unit;
-
-	snprintf(name, 96, "%s%.*s%s%s", prefix, (int)stem, kind->name, unit ? "_" : "",
-		 unit ? unit : "");
-}
-
 static void put_gpu_value(struct context *c, int value)
 {
 	const struct fw_value_kind *kind = &fw_gpu_values[value];
-	char name[96];
-	struct fw_metric_family family = { name, FW_METRIC_GAUGE, units[kind->unit].unit,
-					   kind->help };
+	struct fw_exported exported;
+	struct fw_metric_family family;
 
-	export_name(name, "fullwarp_gpu_", kind);
+	fw_exported(kind, "fullwarp_gpu_", &exported);
+	family = (struct fw_metric_family){ exported.name, FW_METRIC_GAUGE, exported.unit,
+					    kind->help };
 	fw_openmetrics_family(&c->writer, &family);
 	for (unsigned i = 0; i < c->top->machine.gpu_count; i++) {
 		const struct fw_gpu_sample *gpu = &c->top->gpus[i].sample;
@@ -102,7 +78,7 @@ static void put_gpu_value(struct context *c, int value)
 			continue; /* unknown is absent, not 0 */
 		label_gpu(c, gpu, &labels);
 		fw_openmetrics_value(&c->writer, labels.list, labels.count,
-				     gpu->values[value].number * units[kind->unit].scale);
+				     gpu->values[value].number * exported.scale);
 	}
 }
 
@@ -127,11 +103,12 @@ static void put_process_value(struct context *c, int value)
 						   ? &fw_process_values[value]
 						   : &growth[value - FW_PROCESS_VALUE_COUNT];
 	const struct fw_top_process *processes = c->top->processes.data;
-	char name[96];
-	struct fw_metric_family family = { name, FW_METRIC_GAUGE, units[kind->unit].unit,
-					   kind->help };
+	struct fw_exported exported;
+	struct fw_metric_family family;
 
-	export_name(name, "fullwarp_process_", kind);
+	fw_exported(kind, "fullwarp_process_", &exported);
+	family = (struct fw_metric_family){ exported.name, FW_METRIC_GAUGE, exported.unit,
+					    kind->help };
 	fw_openmetrics_family(&c->writer, &family);
 	for (size_t i = 0; i < c->top->processes.len; i++) {
 		struct fw_value v = process_value(&processes[i], value);
@@ -141,7 +118,7 @@ static void put_process_value(struct context *c, int value)
 			continue;
 		label_process(c, &processes[i], &labels);
 		fw_openmetrics_value(&c->writer, labels.list, labels.count,
-				     v.number * units[kind->unit].scale);
+				     v.number * exported.scale);
 	}
 }
 
@@ -193,12 +170,12 @@ static void put_sources(struct context *c)
 		for (int value = 0; value < FW_GPU_VALUE_COUNT; value++) {
 			const struct fw_gpu_sample *gpu = &c->top->gpus[i].sample;
 			struct labels labels;
-			char name[96];
+			struct fw_exported exported;
 
 			label_gpu(c, gpu, &labels);
-			export_name(name, "fullwarp_gpu_", &fw_gpu_values[value]);
+			fw_exported(&fw_gpu_values[value], "fullwarp_gpu_", &exported);
 			labels.count = 2; /* gpu, UUID */
-			add_label(&labels, "value", name);
+			add_label(&labels, "value", exported.name);
 			add_label(&labels, "source",
 				  fw_value_source_name(gpu->values[value].source));
 			fw_openmetrics_value(&c->writer, labels.list, labels.count, 1);
