@@ -21,10 +21,15 @@ template <int V> __device__ __forceinline__ place output_place(const fw_kernel_t
 	return p;
 }
 
-/* Calls take with the V channels of each pixel of the window that lies inside the input. */
-template <typename T, int V, typename F>
-__device__ __forceinline__ void each_in_window(const fw_kernel_args &a, const place &p, F take)
+template <typename T, bool VECTOR> __device__ __forceinline__ void max_pool(const fw_kernel_args &a)
 {
+	const int V = lanes<T, VECTOR>::count;
+	place p = output_place<V>(a.output);
+	float best[V];
+	bool any = false;
+
+	if (!p.inside)
+		return;
 	for (int r = 0; r < a.r; r++) {
 		int y = p.y * a.stride_y - a.pad_top + r * a.dilation_y;
 
@@ -37,26 +42,12 @@ __device__ __forceinline__ void each_in_window(const fw_kernel_args &a, const pl
 			if (x < 0 || x >= a.input.w)
 				continue;
 			load<T, V>(address<T>(a.input, p.n, y * a.input.w + x, p.c), v);
-			take(v);
+#pragma unroll
+			for (int i = 0; i < V; i++)
+				best[i] = !any || v[i] > best[i] || v[i] != v[i] ? v[i] : best[i];
+			any = true;
 		}
 	}
-}
-
-template <typename T, bool VECTOR> __device__ __forceinline__ void max_pool(const fw_kernel_args &a)
-{
-	const int V = lanes<T, VECTOR>::count;
-	place p = output_place<V>(a.output);
-	float best[V];
-	bool any = false;
-
-	if (!p.inside)
-		return;
-	each_in_window<T, V>(a, p, [&](const float(&v)[V]) {
-#pragma unroll
-		for (int i = 0; i < V; i++)
-			best[i] = !any || v[i] > best[i] || v[i] != v[i] ? v[i] : best[i];
-		any = true;
-	});
 #pragma unroll
 	for (int i = 0; i < V; i++)
 		best[i] = activate(at_most(any ? best[i] : MINUS_INFINITY, a.input_high), a);
@@ -77,12 +68,24 @@ __device__ __forceinline__ void average_pool(const fw_kernel_args &a)
 #pragma unroll
 	for (int i = 0; i < V; i++)
 		sum[i] = 0;
-	each_in_window<T, V>(a, p, [&](const float(&v)[V]) {
+	for (int r = 0; r < a.r; r++) {
+		int y = p.y * a.stride_y - a.pad_top + r * a.dilation_y;
+
+		if (y < 0 || y >= a.input.h)
+			continue;
+		for (int s = 0; s < a.s; s++) {
+			int x = p.x * a.stride_x - a.pad_left + s * a.dilation_x;
+			float v[V];
+
+			if (x < 0 || x >= a.input.w)
+				continue;
+			load<T, V>(address<T>(a.input, p.n, y * a.input.w + x, p.c), v);
 #pragma unroll
-		for (int i = 0; i < V; i++)
-			sum[i] += at_most(v[i], a.input_high);
-		count++;
-	});
+			for (int i = 0; i < V; i++)
+				sum[i] += at_most(v[i], a.input_high);
+			count++;
+		}
+	}
 	if (a.counts_padding)
 		count = a.r * a.s;
 #pragma unroll
